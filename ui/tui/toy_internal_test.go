@@ -24,13 +24,13 @@ func TestPaneIsOneLine(t *testing.T) {
 	registry = append(was[:len(was):len(was)], registered{"Toys", "Toys", func(_ *screens, d *pane.Bench, _ int) desk.Pane {
 		return record.New(d.Desk, record.Kind[string]{
 			Pane: len(was), Noun: "toy", Empty: "There are no toys.", Columns: []record.Column{{Title: "TOY"}},
-			Fetch: func(_ context.Context, q operator.PageQuery) (out record.Page[string], _ desk.Said, _ error) {
+			Fetch: func(_ context.Context, q operator.PageQuery) (out record.Page[string], _ error) {
 				for _, name := range []string{"boat", "kite"} {
 					if q.Matches(name) {
 						out.Rows = append(out.Rows, record.Row[string]{Key: name, Cells: []safetext.Text{d.Esc.Line(name)}, Raw: name})
 					}
 				}
-				return out, desk.Said{}, nil
+				return out, nil
 			},
 			Detail: func(_ context.Context, name string) *text.Page {
 				return text.NewPage([]text.Line{{Value: d.Esc.Sprintf("a %s", name), Kind: text.Title}}, "")

@@ -28,7 +28,7 @@ func Versions(d *desk.Desk, ref model.Ref) tea.Cmd {
 			{Title: "WHEN", Width: 21, Dim: true}, {Title: "SIZE", Width: 10, Right: true, Dim: true}, {Title: "BYTES", Width: 9, Dim: true}, {Title: "BY", Width: 16}, {Title: "VERSION"},
 		},
 		Least: []int{21, 10, 9, 8, 10}, About: d.Esc.LineMax(ref.ID, prose.MaxTitle),
-		Fetch: func(ctx context.Context, q operator.PageQuery) (record.Page[model.Version], desk.Said, error) {
+		Fetch: func(ctx context.Context, q operator.PageQuery) (record.Page[model.Version], error) {
 			return fetchVersions(d, ctx, ref, q)
 		},
 		Detail:  func(ctx context.Context, raw model.Version) *text.Page { return versionText(d, ctx, ref, raw) },
@@ -41,14 +41,14 @@ func Versions(d *desk.Desk, ref model.Ref) tea.Cmd {
 }
 
 // fetchVersions returns all versions as one page: stores list them in one answer.
-func fetchVersions(d *desk.Desk, ctx context.Context, ref model.Ref, q operator.PageQuery) (record.Page[model.Version], desk.Said, error) {
+func fetchVersions(d *desk.Desk, ctx context.Context, ref model.Ref, q operator.PageQuery) (record.Page[model.Version], error) {
 	s, err := recorded(d, ref)
 	if err != nil {
-		return record.Page[model.Version]{}, desk.Said{}, err
+		return record.Page[model.Version]{}, err
 	}
 	h, err := s.History.Revisions(ctx, ref.ID)
 	if err != nil {
-		return record.Page[model.Version]{}, desk.Said{}, err
+		return record.Page[model.Version]{}, err
 	}
 	var rows []record.Row[model.Version]
 	for i, v := range h.Versions {
@@ -56,11 +56,11 @@ func fetchVersions(d *desk.Desk, ctx context.Context, ref model.Ref, q operator.
 			rows = append(rows, versionRecord(d, i, v))
 		}
 	}
-	var notice desk.Said
+	out := record.Whole(rows)
 	if h.State != model.Recorded {
-		notice.Text = d.Esc.Sprintf("the history is %s: %s", string(h.State), d.Esc.LineMax(h.Reason, prose.MaxReason))
+		out.Said.Text = d.Esc.Sprintf("the history is %s: %s", string(h.State), d.Esc.LineMax(h.Reason, prose.MaxReason))
 	}
-	return record.Whole(rows), notice, nil
+	return out, nil
 }
 
 // recorded is the store of an item, if it keeps versions.

@@ -207,10 +207,10 @@ func (us *Undos) noRestore(u operator.UndoRow) string {
 }
 
 // fetch returns all entries as one page: they are few, one file each.
-func (us *Undos) fetch(ctx context.Context, q operator.PageQuery) (record.Page[operator.UndoRow], desk.Said, error) {
+func (us *Undos) fetch(ctx context.Context, q operator.PageQuery) (record.Page[operator.UndoRow], error) {
 	rows, damaged, err := us.D.Acts.Undos(ctx)
 	if err != nil {
-		return record.Page[operator.UndoRow]{}, desk.Said{}, err
+		return record.Page[operator.UndoRow]{}, err
 	}
 	var out []record.Row[operator.UndoRow]
 	for _, u := range rows {
@@ -218,11 +218,11 @@ func (us *Undos) fetch(ctx context.Context, q operator.PageQuery) (record.Page[o
 			out = append(out, undoRecord(us.D, u))
 		}
 	}
-	var notice desk.Said
+	page := record.Whole(out)
 	if damaged > 0 {
-		notice.Text = us.D.Esc.Sprintf("%s cannot be read: memdesk undo list names them", prose.Plural(damaged, "damaged entry"))
+		page.Said.Text = us.D.Esc.Sprintf("%s cannot be read: memdesk undo list names them", prose.Plural(damaged, "damaged entry"))
 	}
-	return record.Whole(out), notice, nil
+	return page, nil
 }
 
 func undoRecord(d *desk.Desk, u operator.UndoRow) record.Row[operator.UndoRow] {

@@ -38,18 +38,6 @@ type Frame interface {
 	Shows(address int) bool
 }
 
-// Due counts the requests that need an answer soon, the first of them in Days days: the badge of the
-// tab.
-type Due struct{ Soon, Overdue, Days int }
-
-// Words is the source's note about the whole list.
-func (s Said) Words(esc safetext.Escaper) safetext.Text {
-	if s.Calm {
-		return s.Text
-	}
-	return esc.Sprintf("Notice: %s", s.Text)
-}
-
 // Watched is a pane that is refreshed also while another one is on the screen.
 type Watched interface{ Watch() tea.Cmd }
 
@@ -161,11 +149,4 @@ type PageRead struct {
 	Next    string
 	Total   model.Count
 	Notices []safetext.Text
-}
-
-// Said is a source's note about the whole list; calm: it is no warning.
-type Said struct {
-	Text safetext.Text
-	Calm bool
-	Due  Due
 }

@@ -13,6 +13,7 @@ import (
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 	"memdesk/ui/tui/record"
@@ -33,13 +34,13 @@ func keptKind(ed *Edits) record.Kind[drafts.Kept] {
 	return record.Kind[drafts.Kept]{
 		Noun: "text", Empty: "No text was put aside: every one that you wrote was saved, or thrown away by you.", Name: "kept",
 		Columns: []record.Column{{Title: "WHEN", Width: 21, Dim: true}, {Title: "AGE", Width: 5, Right: true, Dim: true}, {Title: "SIZE", Width: 10, Right: true, Dim: true}, {Title: "NAME"}},
-		Fetch: func(_ context.Context, q operator.PageQuery) (record.Page[drafts.Kept], desk.Said, error) {
+		Fetch: func(_ context.Context, q operator.PageQuery) (record.Page[drafts.Kept], error) {
 			all, err := d.Drafts.Kept()
 			if model.IsRefusal(err) {
-				return record.Page[drafts.Kept]{}, desk.Said{}, err
+				return record.Page[drafts.Kept]{}, err
 			}
 			if err != nil {
-				return record.Page[drafts.Kept]{}, desk.Said{}, model.Errorf(model.Unavailable, "kept texts", "%s", d.Esc.Err(err).String())
+				return record.Page[drafts.Kept]{}, model.Errorf(model.Unavailable, "kept texts", "%s", d.Esc.Err(err).String())
 			}
 			var rows []record.Row[drafts.Kept]
 			for _, k := range all {
@@ -49,7 +50,9 @@ func keptKind(ed *Edits) record.Kind[drafts.Kept] {
 					}})
 				}
 			}
-			return record.Whole(rows), desk.Said{Text: d.Esc.Sprintf("Texts that were not saved stay here for %d days.", int(drafts.Keep/(24*time.Hour))), Calm: true}, nil
+			out := record.Whole(rows)
+			out.Said = list.Said{Text: d.Esc.Sprintf("Texts that were not saved stay here for %d days.", int(drafts.Keep/(24*time.Hour))), Calm: true}
+			return out, nil
 		},
 		Detail: func(_ context.Context, raw drafts.Kept) *text.Page { return ed.keptText(raw) },
 		Keys: func(p *record.List[drafts.Kept]) []act.Act {

@@ -68,7 +68,7 @@ type Kind[T any] struct {
 	// Least is the width that each column keeps for lack of room: 0 shrinks and goes first, and the last is what
 	// the last column needs. nil: all stay as they are.
 	Least   []int
-	Fetch   func(ctx context.Context, q operator.PageQuery) (Page[T], desk.Said, error)
+	Fetch   func(ctx context.Context, q operator.PageQuery) (Page[T], error)
 	Detail  func(ctx context.Context, raw T) *text.Page     // runs in a command
 	Keys    func(p *List[T]) []act.Act                      // of this kind only; nil: none
 	Datum   func(raw T) desk.Datum                          // the row as data; nil: it is neither copied nor exported

@@ -16,13 +16,6 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// Noticed is a page with its source's note about the whole list.
-type Noticed[T any] struct {
-	Page   list.Fetched[Row[T]]
-	Trail  *list.Trailed[Row[T]] // instead of page
-	Notice desk.Said
-}
-
 type detailed struct {
 	key  string
 	text *text.Page
@@ -43,10 +36,9 @@ type List[T any] struct {
 	*list.Browser[Row[T], Row[T]]
 	D      *desk.Desk
 	Kind   Kind[T]
-	Ask    func(func(context.Context) any) tea.Cmd
 	Detail *text.Pager
 	looked
-	notice  desk.Said
+	notice  list.Said
 	Pick    string // key of the record for the cursor, once it is there
 	Entered bool
 	rest    list.Rest
@@ -61,12 +53,12 @@ type List[T any] struct {
 }
 
 func New[T any](d *desk.Desk, kind Kind[T]) *List[T] {
-	p := &List[T]{D: d, Kind: kind, Ask: d.Asker(kind.Pane)}
+	p := &List[T]{D: d, Kind: kind}
 	p.Browser = list.NewBrowser(&d.Loop, kind.Pane, func(r Row[T]) string { return r.Key }, func(r Row[T]) Row[T] { return Row[T]{Key: r.Key, Raw: r.Raw} })
 	p.Hint = kind.Hint
 	p.Names, p.Fetcher, p.Moved, p.Check = p.names, p.fetcher, p.follow, kind.Check
 	p.Window.Forward = true
-	p.Detail, p.rest = text.New(d.St, p.Ask), list.NewRest(&d.Loop, kind.Pane)
+	p.Detail, p.rest = text.New(d.St, p.Window.Ask), list.NewRest(&d.Loop, kind.Pane)
 	if kind.Whole != nil {
 		p.Marks.Whole = func(r Row[T]) bool { return kind.Whole(r.Raw) }
 	}
@@ -128,55 +120,32 @@ func (p *List[T]) Awaiting() bool { return p.Window.Loading[list.ArriveReset] }
 
 func (p *List[T]) Visible() bool { return p.D.Frame == nil || p.D.Frame.Shows(p.Kind.Pane) }
 
-// fetcher reads pages under the current filter, with the source's note.
+// fetcher reads pages under the current filter.
 func (p *List[T]) fetcher() list.Fetcher[Row[T]] {
 	filter, not := strings.CutPrefix(p.Query, "!")
 	fetch := p.sortedFetch(p.Kind.Fetch)
-	notices := make(chan desk.Said, 1)
-	p.Window.Ask = func(f func(context.Context) any) tea.Cmd {
-		return p.Ask(func(ctx context.Context) any {
-			answer := f(ctx)
-			var out Noticed[T]
-			switch answer := answer.(type) {
-			case list.Fetched[Row[T]]:
-				out.Page = answer
-			case list.Trailed[Row[T]]:
-				out.Trail = &answer
-			default:
-				return answer // of a walk that marks
-			}
-			select {
-			case out.Notice = <-notices:
-			default:
-			}
-			return out
-		})
-	}
 	return func(ctx context.Context, at list.From, limit int) (Page[T], error) {
-		s, notice, err := fetch(ctx, operator.PageQuery{Filter: strings.TrimSpace(filter), Not: not, Cursor: at.Cursor, Limit: limit})
-		select {
-		case notices <- notice:
-		default:
-		}
-		return s, err
+		return fetch(ctx, operator.PageQuery{Filter: strings.TrimSpace(filter), Not: not, Cursor: at.Cursor, Limit: limit})
 	}
 }
 
 func (p *List[T]) Update(msg any) tea.Cmd {
 	switch msg := msg.(type) {
-	case Noticed[T]:
-		if msg.Trail != nil {
-			return p.trailed(*msg.Trail, msg.Notice)
-		}
-		if p.D.Glances.Frozen && p.Window.Drop(msg.Page) {
+	case list.Trailed[Row[T]]:
+		return p.trailed(msg)
+	case list.Fetched[Row[T]]:
+		if p.D.Glances.Frozen && p.Window.Drop(msg) {
 			p.pulse.Failed(p.D.Time.Clock.Now())
 			return nil
 		}
-		if msg.Page.Gen == p.Window.Gen {
-			p.notice = msg.Notice
+		if msg.Gen == p.Window.Gen {
+			p.notice = list.Said{}
+			if len(msg.Pages) > 0 {
+				p.notice = msg.Pages[0].Said
+			}
 		}
 		was, _ := p.Window.Current()
-		cmd := p.arrived(msg.Page)
+		cmd := p.arrived(msg)
 		if now, _ := p.Window.Current(); p.Full && now.Key != was.Key { // the page must not show another row
 			p.D.Frame.News(paint.ToneWarn, p.D.Esc.Sprintf("the %s that filled the screen has left the list", safetext.Const(p.Kind.Noun)))
 			cmd = tea.Batch(cmd, p.Back())
@@ -249,7 +218,7 @@ func (p *List[T]) Show() tea.Cmd {
 	if p.known {
 		detail = p.Kind.Facts
 	}
-	return p.Ask(func(ctx context.Context) any { return detailed{r.Key, detail(ctx, r.Raw)} })
+	return p.Window.Ask(func(ctx context.Context) any { return detailed{r.Key, detail(ctx, r.Raw)} })
 }
 
 func (p *List[T]) Resize(width, height int) tea.Cmd {
@@ -351,9 +320,9 @@ func (p *List[T]) Refresh() tea.Cmd {
 	return cmd
 }
 
-func (p *List[T]) trailed(m list.Trailed[Row[T]], notice desk.Said) tea.Cmd {
+func (p *List[T]) trailed(m list.Trailed[Row[T]]) tea.Cmd {
 	if m.Trail == p.Window.Trail && m.Trail.Anew && m.Trail.Seen == 0 && m.Err == nil {
-		p.notice = notice
+		p.notice = m.Page.Said
 	}
 	cmd, _ := p.Trailed(m)
 	p.Kind.fitted(&p.fit, p.Window.Rows)

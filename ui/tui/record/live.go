@@ -57,7 +57,7 @@ func (p *List[T]) ticked() tea.Cmd {
 	case p.D.Glances.Frozen:
 	case p.Kind.Live != nil:
 		live := p.Kind.Live
-		return tea.Batch(p.Ask(func(ctx context.Context) any { return liveStamp{live(ctx)} }), p.Watch())
+		return tea.Batch(p.Window.Ask(func(ctx context.Context) any { return liveStamp{live(ctx)} }), p.Watch())
 	case !p.Entered:
 		return p.Enter()
 	case p.Settled() && len(p.D.Exports.Files) == 0:

@@ -26,9 +26,9 @@ func TestDetailFollowsItsRow(t *testing.T) {
 	d := desktest.New()
 	p := New(d, Kind[string]{
 		Noun: "toy", Columns: []Column{{Title: "TOY"}}, Traits: Traits[string]{Poll: true},
-		Fetch: func(context.Context, operator.PageQuery) (out list.Span[Row[string]], _ desk.Said, _ error) {
+		Fetch: func(context.Context, operator.PageQuery) (out list.Span[Row[string]], _ error) {
 			out.Rows = []Row[string]{{Key: "kite", Cells: []safetext.Text{d.Esc.Line("kite")}, Raw: state}}
-			return out, desk.Said{}, nil
+			return out, nil
 		},
 		Detail: func(_ context.Context, state string) *text.Page {
 			asked++
@@ -63,6 +63,26 @@ func TestDetailFollowsItsRow(t *testing.T) {
 	}
 }
 
+// The list must say what its newest page says: an export reads the source too, and shows nothing of it.
+func TestNoticeIsOfTheNewestPage(t *testing.T) {
+	said := "one is damaged"
+	d := desktest.New()
+	p := New(d, Kind[string]{Noun: "toy", Columns: []Column{{Title: "TOY"}},
+		Fetch: func(context.Context, operator.PageQuery) (Page[string], error) {
+			return Page[string]{Said: list.Said{Text: d.Esc.Const(said)}}, nil
+		}})
+	runAll(p, p.Resize(120, 20))
+	runAll(p, p.Enter())
+	if err := list.EachRow(t.Context(), p.Window.Fetch, func(Row[string]) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	said = "all are well"
+	runAll(p, p.Window.Refresh())
+	if got := p.notice.Text.String(); got != said {
+		t.Errorf("the list says %q, want %q", got, said)
+	}
+}
+
 // runAll runs a command and what follows from its answers.
 func runAll[T any](p *List[T], cmd tea.Cmd) {
 	if cmd == nil {
@@ -93,11 +113,11 @@ func TestPageOfAGoneRow(t *testing.T) {
 	d.Frame = shown
 	p := New(d, Kind[string]{
 		Noun: "toy", Columns: []Column{{Title: "TOY"}}, Traits: Traits[string]{Poll: true},
-		Fetch: func(context.Context, operator.PageQuery) (out list.Span[Row[string]], _ desk.Said, _ error) {
+		Fetch: func(context.Context, operator.PageQuery) (out list.Span[Row[string]], _ error) {
 			for _, toy := range toys {
 				out.Rows = append(out.Rows, Row[string]{Key: toy, Cells: []safetext.Text{d.Esc.Line(toy)}, Raw: toy})
 			}
-			return out, desk.Said{}, nil
+			return out, nil
 		},
 		Detail: func(_ context.Context, toy string) *text.Page { return text.NewPage(nil, "all about "+toy) },
 	})

@@ -41,14 +41,14 @@ func (p *List[T]) Begin(query string) (tea.Cmd, error) {
 
 func (p *List[T]) ReadPage(ctx context.Context, cursor string, limit int) (desk.PageRead, error) {
 	filter, not := strings.CutPrefix(p.Query, "!")
-	page, notice, err := p.Kind.Fetch(ctx, operator.PageQuery{Filter: strings.TrimSpace(filter), Not: not, Cursor: cursor, Limit: limit})
+	page, err := p.Kind.Fetch(ctx, operator.PageQuery{Filter: strings.TrimSpace(filter), Not: not, Cursor: cursor, Limit: limit})
 	if err != nil {
 		return desk.PageRead{}, err
 	}
 	p.read = page.Rows
 	out := desk.PageRead{Rows: len(page.Rows), Next: page.Next, Total: page.Total}
-	if !notice.Text.IsEmpty() {
-		out.Notices = []safetext.Text{notice.Words(p.D.Esc)}
+	if !page.Said.Text.IsEmpty() {
+		out.Notices = []safetext.Text{page.Said.Words(p.D.Esc)}
 	}
 	return out, nil
 }

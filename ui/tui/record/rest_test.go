@@ -9,7 +9,6 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/operator"
-	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/desk/desktest"
 	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/text"
@@ -20,17 +19,17 @@ func restingList(t *testing.T) (p *List[int], names *[]string, q *asked) {
 	t.Helper()
 	names = new([]string)
 	kind := Kind[int]{Pane: 6, Noun: "record", Columns: []Column{{Title: "N"}},
-		Fetch: func(context.Context, operator.PageQuery) (list.Span[Row[int]], desk.Said, error) {
+		Fetch: func(context.Context, operator.PageQuery) (list.Span[Row[int]], error) {
 			var s list.Span[Row[int]]
 			for i := range 50 {
 				s.Rows = append(s.Rows, Row[int]{Key: strconv.Itoa(i), Cells: []safetext.Text{safetext.Const(strconv.Itoa(i))}})
 			}
-			return s, desk.Said{}, nil
+			return s, nil
 		},
 		Detail: func(context.Context, int) *text.Page { return text.NewPage(nil, "detail") }}
 	p = New(desktest.New(), kind)
 	q = &asked{}
-	p.Ask = func(f func(context.Context) any) tea.Cmd {
+	p.Window.Ask = func(f func(context.Context) any) tea.Cmd {
 		return q.ask(func(ctx context.Context) any {
 			msg := f(ctx)
 			if d, ok := msg.(detailed); ok {
@@ -39,7 +38,7 @@ func restingList(t *testing.T) (p *List[int], names *[]string, q *asked) {
 			return msg
 		})
 	}
-	p.Detail = text.New(p.D.St, p.Ask)
+	p.Detail = text.New(p.D.St, p.Window.Ask)
 	p.Resize(200, 40)
 	p.Window.Reset(p.fetcher())
 	answerRecords(p, q)

@@ -10,7 +10,6 @@ import (
 	"memdesk/model"
 	"memdesk/operator"
 	"memdesk/ui/act"
-	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/prose"
 )
@@ -27,37 +26,36 @@ type sorting struct {
 // sortedFetch returns all rows of a source in the chosen order. Without one it returns the source's pages, the
 // worst first where the kind wants it and one page holds all that was found so far: a list that is sorted
 // only once it is whole would move the rows under the cursor.
-func (p *List[T]) sortedFetch(fetch func(context.Context, operator.PageQuery) (Page[T], desk.Said, error)) func(context.Context, operator.PageQuery) (Page[T], desk.Said, error) {
+func (p *List[T]) sortedFetch(fetch func(context.Context, operator.PageQuery) (Page[T], error)) func(context.Context, operator.PageQuery) (Page[T], error) {
 	by, worst := p.sorted, p.Kind.Badge-1
 	urgency := func(a, b Row[T]) int { return cmp.Compare(a.tone(worst).Urgency(), b.tone(worst).Urgency()) }
 	switch {
 	case by.column == 0 && !p.Kind.Worst:
 		return fetch
 	case by.column == 0:
-		return func(ctx context.Context, q operator.PageQuery) (Page[T], desk.Said, error) {
-			page, told, err := fetch(ctx, q)
+		return func(ctx context.Context, q operator.PageQuery) (Page[T], error) {
+			page, err := fetch(ctx, q)
 			if q.Cursor == "" && (page.Next == "" || len(page.Rows) < q.Limit) { // a short page is all that was found in time
 				slices.SortStableFunc(page.Rows, urgency)
 			}
-			return page, told, err
+			return page, err
 		}
 	}
 	at := by.column - 1
 	less := p.Kind.Less[at]
-	return func(ctx context.Context, q operator.PageQuery) (Page[T], desk.Said, error) {
+	return func(ctx context.Context, q operator.PageQuery) (Page[T], error) {
 		if q.Cursor != "" {
 			return fetch(ctx, q)
 		}
 		q.Limit = model.MaxPage
 		var all Page[T]
-		var notice desk.Said
 		for {
-			page, told, err := fetch(ctx, q)
+			page, err := fetch(ctx, q)
 			if err != nil {
-				return Page[T]{}, desk.Said{}, err
+				return Page[T]{}, err
 			}
 			if q.Cursor == "" {
-				notice = told
+				all.Said = page.Said
 			}
 			all.Rows, all.Total, all.Problems = append(all.Rows, page.Rows...), page.Total, append(all.Problems, page.Problems...)
 			if q.Cursor = page.Next; page.Next == "" {
@@ -87,7 +85,7 @@ func (p *List[T]) sortedFetch(fetch func(context.Context, operator.PageQuery) (P
 			}
 			return n
 		})
-		return all, notice, nil
+		return all, nil
 	}
 }
 

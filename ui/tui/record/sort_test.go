@@ -8,7 +8,6 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/operator"
-	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/desk/desktest"
 	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/paint"
@@ -27,8 +26,8 @@ func TestWorstFirst(t *testing.T) {
 		want       string
 	}{{"all", "", 2, "poisoned"}, {"short", "more", 50, "poisoned"}, {"full", "more", 2, "clean"}} {
 		p := New(desktest.New(), Kind[string]{Columns: []Column{{Title: "TOY"}}, Traits: Traits[string]{Worst: true, Badge: 1}})
-		page, _, err := p.sortedFetch(func(context.Context, operator.PageQuery) (list.Span[Row[string]], desk.Said, error) {
-			return list.Span[Row[string]]{Rows: slices.Clone(found), Next: c.next}, desk.Said{}, nil
+		page, err := p.sortedFetch(func(context.Context, operator.PageQuery) (list.Span[Row[string]], error) {
+			return list.Span[Row[string]]{Rows: slices.Clone(found), Next: c.next}, nil
 		})(context.Background(), operator.PageQuery{Limit: c.limit})
 		if err != nil || page.Rows[0].Key != c.want {
 			t.Errorf("%s: the first row is %q, want %q (%v)", c.name, page.Rows[0].Key, c.want, err)
@@ -41,7 +40,7 @@ func TestSortedListIsWhole(t *testing.T) {
 	const n = maxSorted + 700
 	p := New(desktest.New(), Kind[int]{Columns: []Column{{Title: "TOY"}}})
 	p.sorted = sorting{column: 1, down: true}
-	fetch := p.sortedFetch(func(_ context.Context, q operator.PageQuery) (out list.Span[Row[int]], _ desk.Said, _ error) {
+	fetch := p.sortedFetch(func(_ context.Context, q operator.PageQuery) (out list.Span[Row[int]], _ error) {
 		from, _ := strconv.Atoi(q.Cursor)
 		for i := from; i < min(from+q.Limit, n); i++ {
 			word := strconv.Itoa(i)
@@ -50,11 +49,11 @@ func TestSortedListIsWhole(t *testing.T) {
 		if to := from + q.Limit; to < n {
 			out.Next = strconv.Itoa(to)
 		}
-		return out, desk.Said{}, nil
+		return out, nil
 	})
 	var seen []int
 	err := list.EachRow(t.Context(), func(ctx context.Context, at list.From, limit int) (list.Span[Row[int]], error) {
-		page, _, err := fetch(ctx, operator.PageQuery{Cursor: at.Cursor, Limit: limit})
+		page, err := fetch(ctx, operator.PageQuery{Cursor: at.Cursor, Limit: limit})
 		return page, err
 	}, func(r Row[int]) error {
 		seen = append(seen, r.Raw)

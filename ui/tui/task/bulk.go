@@ -18,6 +18,7 @@ import (
 	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/loop"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
@@ -260,7 +261,7 @@ func bulkKind(w *Underway, b *Bulk) record.Kind[Outcome] {
 	return record.Kind[Outcome]{
 		Noun: "outcome", Tell: tellOutcome, Empty: "Nothing is done yet.",
 		Columns: []record.Column{{Title: "OUTCOME", Width: 16}, {Title: "STORE", Width: 12}, {Title: "ITEM"}},
-		Fetch: func(_ context.Context, q operator.PageQuery) (record.Page[Outcome], desk.Said, error) {
+		Fetch: func(_ context.Context, q operator.PageQuery) (record.Page[Outcome], error) {
 			var rows []Outcome
 			var calm bool
 			b.Locked(func() { rows, calm = b.rows[:len(b.rows):len(b.rows)], b.Failed == 0 })
@@ -270,7 +271,8 @@ func bulkKind(w *Underway, b *Bulk) record.Kind[Outcome] {
 			out, err := pageOf(rows, q, func(i int, o Outcome) (record.Row[Outcome], bool) {
 				return outcomeRecord(esc, i, o), q.Matches(o.Word, o.Store, o.Name, o.Why.String())
 			})
-			return out, desk.Said{Text: b.numbers(esc), Calm: calm}, err
+			out.Said = list.Said{Text: b.numbers(esc), Calm: calm}
+			return out, err
 		},
 		Detail: func(_ context.Context, raw Outcome) *text.Page { return outcomeText(esc, raw) },
 		Name:   "job", Field: func(raw Outcome) string { return raw.Name }, Datum: outcomeDatum,

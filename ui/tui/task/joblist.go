@@ -19,6 +19,7 @@ import (
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -69,11 +70,11 @@ func jobsKind(w *Underway) record.Kind[jobRow] {
 	}
 }
 
-func (w *Underway) fetchJobs(ctx context.Context, q operator.PageQuery) (record.Page[jobRow], desk.Said, error) {
+func (w *Underway) fetchJobs(ctx context.Context, q operator.PageQuery) (record.Page[jobRow], error) {
 	d := w.D
 	all, err := d.Jobs.List(ctx)
 	if err != nil {
-		return record.Page[jobRow]{}, desk.Said{}, err
+		return record.Page[jobRow]{}, err
 	}
 	out, err := pageOf(all, q, func(_ int, st jobs.Status) (record.Row[jobRow], bool) {
 		row := jobRow{st, d.Jobs.Tied(st.ID)}
@@ -85,7 +86,8 @@ func (w *Underway) fetchJobs(ctx context.Context, q operator.PageQuery) (record.
 			running++
 		}
 	}
-	return out, desk.Said{Text: d.Esc.Sprintf("%s under way, %s ended or broken off. memdesk jobs lists the same.", prose.Plural(running, "job"), prose.Group(len(all)-running)), Calm: true}, err
+	out.Said = list.Said{Text: d.Esc.Sprintf("%s under way, %s ended or broken off. memdesk jobs lists the same.", prose.Plural(running, "job"), prose.Group(len(all)-running)), Calm: true}
+	return out, err
 }
 
 func jobRecord(d *desk.Desk, row jobRow) record.Row[jobRow] {

@@ -42,7 +42,7 @@ type landing[T any] struct {
 // Trailed is the next page of a trail.
 type Trailed[T any] struct {
 	Trail *Trail[T]
-	page  Span[T]
+	Page  Span[T]
 	Err   error
 }
 
@@ -82,27 +82,27 @@ func (w *Window[T]) Trailed(m Trailed[T]) (cmd tea.Cmd, over, found bool) {
 		return nil, true, false
 	}
 	if t.best == nil && t.Anew { // without any neighbour left the list begins at its start
-		t.best, t.near = &landing[T]{pages: []Span[T]{m.page}}, math.MaxInt
+		t.best, t.near = &landing[T]{pages: []Span[T]{m.Page}}, math.MaxInt
 	}
 	if t.tail {
-		t.best.pages = append(t.best.pages, m.page)
+		t.best.pages = append(t.best.pages, m.Page)
 		return w.leave(), true, true
 	}
 	at := -1
-	for i, r := range m.page.Rows {
+	for i, r := range m.Page.Rows {
 		if d, ok := t.Near(r); ok && (t.best == nil || d < t.near) {
 			t.near, at = d, i
 		}
 		if at == i {
-			t.best = w.landed(t, m.page, i)
+			t.best = w.landed(t, m.Page, i)
 		}
 	}
-	t.Seen += len(m.page.Rows)
-	t.passed, t.last = append(t.passed, m.page.At), m.page
+	t.Seen += len(m.Page.Rows)
+	t.passed, t.last = append(t.passed, m.Page.At), m.Page
 	found = t.best != nil && t.near == 0
-	t.tail = found && len(m.page.Rows)-at <= w.near()
-	if (t.tail || !found) && !t.once && m.page.Next != "" {
-		return w.pass(t, From{Cursor: m.page.Next}, model.MaxPage), false, false
+	t.tail = found && len(m.Page.Rows)-at <= w.near()
+	if (t.tail || !found) && !t.once && m.Page.Next != "" {
+		return w.pass(t, From{Cursor: m.Page.Next}, model.MaxPage), false, false
 	}
 	return w.leave(), true, found
 }

@@ -28,6 +28,21 @@ type Span[T any] struct {
 	Next, Prev string
 	Total      model.Count
 	Problems   []string // what could not be read: the list is incomplete
+	Said       Said
+}
+
+// Said is a source's note about the whole list; calm: it is no warning.
+type Said struct {
+	Text safetext.Text
+	Calm bool
+}
+
+// Words are the note for the ear.
+func (s Said) Words(esc safetext.Escaper) safetext.Text {
+	if s.Calm {
+		return s.Text
+	}
+	return esc.Sprintf("Notice: %s", s.Text)
 }
 
 // Fetcher loads one page. It runs in a command, off the update loop.

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -15,6 +16,7 @@ import (
 	"memdesk/ui/act"
 	"memdesk/ui/tui/change"
 	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -52,26 +54,23 @@ func events(d *pane.Bench, of model.Ref) record.Kind[operator.AuditEvent] {
 	if d.Audit == nil {
 		kind.Missing = "no audit log is attached to this console: memdesk audit list shows the operator log"
 	}
-	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (record.Page[operator.AuditEvent], desk.Said, error) {
+	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (record.Page[operator.AuditEvent], error) {
 		if q.Not { // the whole filter is one term then, after !
 			q.Filter, q.Not = "!"+q.Filter, false
 		}
 		if _, err := operator.ParseAuditFilter(q.Filter, d.Time.Clock.Now()); err != nil {
-			return record.Page[operator.AuditEvent]{}, desk.Said{}, err
+			return record.Page[operator.AuditEvent]{}, err
 		}
 		q.Of = of
 		page, err := d.Audit.Events(ctx, q)
 		if err != nil {
-			return record.Page[operator.AuditEvent]{}, desk.Said{}, err
+			return record.Page[operator.AuditEvent]{}, err
 		}
-		out := record.Page[operator.AuditEvent]{Next: page.Next, Total: page.Total}
+		out := record.Page[operator.AuditEvent]{Next: page.Next, Total: page.Total, Said: list.Said{Text: d.Esc.LineMax(cmp.Or(page.Notice, page.Verified), prose.MaxReason), Calm: page.Notice == ""}}
 		for _, e := range page.Events {
 			out.Rows = append(out.Rows, auditRecord(d.Desk, e))
 		}
-		if page.Notice != "" {
-			return out, desk.Said{Text: d.Esc.LineMax(page.Notice, prose.MaxReason)}, nil
-		}
-		return out, desk.Said{Text: d.Esc.LineMax(page.Verified, prose.MaxReason), Calm: true}, nil
+		return out, nil
 	}
 	kind.Check = func(query string) error {
 		_, err := operator.ParseAuditFilter(query, d.Time.Clock.Now())

@@ -46,16 +46,16 @@ func New(d *pane.Bench, at int) desk.Listing {
 	if d.Conflicts == nil {
 		kind.Missing = "no source of conflicts is attached to this console: memdesk conflicts list shows them"
 	}
-	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (record.Page[conflict.Copy], desk.Said, error) {
+	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (record.Page[conflict.Copy], error) {
 		page, err := d.Conflicts.Conflicts(ctx, q)
 		if err != nil {
-			return record.Page[conflict.Copy]{}, desk.Said{}, err
+			return record.Page[conflict.Copy]{}, err
 		}
-		out := record.Page[conflict.Copy]{Next: page.Next, Total: page.Total}
+		out := record.Page[conflict.Copy]{Next: page.Next, Total: page.Total, Said: list.Said{Text: d.Esc.LineMax(page.Notice, prose.MaxReason)}}
 		for _, c := range page.Copies {
 			out.Rows = append(out.Rows, conflictRecord(d.Desk, c))
 		}
-		return out, desk.Said{Text: d.Esc.LineMax(page.Notice, prose.MaxReason)}, nil
+		return out, nil
 	}
 	kind.Marking = true
 	kind.Name, kind.Field, kind.Datum = "conflicts", func(raw conflict.Copy) string { c := raw; return model.Ref{Store: c.Store, ID: c.ID}.String() }, conflictDatum

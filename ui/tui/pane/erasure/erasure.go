@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -16,6 +17,7 @@ import (
 	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -30,7 +32,8 @@ type screen struct {
 	ticking bool
 	begun   begun
 	states  map[string]string // of the requests, in words, when last read
-	due     desk.Due
+	due     dues
+	counted atomic.Pointer[dues] // by the newest fetch
 }
 
 // Requests that are due within dueDays are on the badge, seen from every pane; dueEvery is the
@@ -42,13 +45,16 @@ const (
 
 type dueTick struct{}
 
+// dues counts the requests that need an answer soon, the first of them in days days.
+type dues struct{ soon, overdue, days int }
+
 // countDue counts off the update loop, and repeats after dueEvery.
 func (p *screen) countDue() tea.Cmd {
 	if p.D.Erasure == nil {
 		return nil
 	}
 	source, now := p.D.Erasure, p.D.Time.Clock
-	return tea.Batch(p.D.Later(p.Kind.Pane)(dueEvery, dueTick{}), p.Ask(func(ctx context.Context) any {
+	return tea.Batch(p.D.Later(p.Kind.Pane)(dueEvery, dueTick{}), p.Window.Ask(func(ctx context.Context) any {
 		all, err := source.Requests(ctx)
 		if err != nil {
 			return nil // the pane says why when it is opened
@@ -57,15 +63,15 @@ func (p *screen) countDue() tea.Cmd {
 	}))
 }
 
-func dueOf(all []operator.ErasureRequest, now time.Time) (n desk.Due) {
+func dueOf(all []operator.ErasureRequest, now time.Time) (n dues) {
 	for _, r := range all {
 		switch left := r.DaysLeft(now); {
 		case r.Done() || r.PausedSince != "":
 		case left < 0:
-			n.Overdue++
+			n.overdue++
 		case left <= dueDays:
-			if n.Soon++; n.Soon == 1 || left < n.Days {
-				n.Days = left
+			if n.soon++; n.soon == 1 || left < n.days {
+				n.days = left
 			}
 		}
 	}
@@ -74,14 +80,14 @@ func dueOf(all []operator.ErasureRequest, now time.Time) (n desk.Due) {
 
 func (p *screen) Badge() (safetext.Text, paint.Tone) {
 	switch {
-	case p.due.Overdue > 0:
-		return safetext.Sprintf("!%d", p.due.Overdue), paint.ToneBad
-	case p.due.Soon > 0:
+	case p.due.overdue > 0:
+		return safetext.Sprintf("!%d", p.due.overdue), paint.ToneBad
+	case p.due.soon > 0:
 		words := "due"
 		if width, _ := p.D.Frame.Room(); width >= paint.WideFrom {
-			words = dueDay(p.due.Days)
+			words = dueDay(p.due.days)
 		}
-		return safetext.Sprintf("%d %s", p.due.Soon, safetext.Const(words)), paint.ToneWarn
+		return safetext.Sprintf("%d %s", p.due.soon, safetext.Const(words)), paint.ToneWarn
 	}
 	return safetext.Text{}, paint.ToneInfo
 }
@@ -121,10 +127,10 @@ func New(d *pane.Bench, at int) (desk.Listing, func() tea.Cmd) {
 	if d.Erasure == nil {
 		kind.Missing = "no erasure desk is attached to this console. An erasure is over all stores: open it without --store"
 	}
-	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (record.Page[operator.ErasureRequest], desk.Said, error) {
+	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (record.Page[operator.ErasureRequest], error) {
 		all, err := d.Erasure.Requests(ctx)
 		if err != nil {
-			return record.Page[operator.ErasureRequest]{}, desk.Said{}, err
+			return record.Page[operator.ErasureRequest]{}, err
 		}
 		var rows []record.Row[operator.ErasureRequest]
 		for _, r := range all {
@@ -133,7 +139,9 @@ func New(d *pane.Bench, at int) (desk.Listing, func() tea.Cmd) {
 				rows = append(rows, row)
 			}
 		}
-		return record.Whole(rows), desk.Said{Due: dueOf(all, d.Time.Clock.Now())}, nil
+		n := dueOf(all, d.Time.Clock.Now())
+		p.counted.Store(&n)
+		return record.Whole(rows), nil
 	}
 	kind.Detail, kind.Keys = rq.text, func(p *record.List[operator.ErasureRequest]) []act.Act { return erasureKeys(rq, p) }
 	kind.Fresh = func(ctx context.Context, raw operator.ErasureRequest) (record.Row[operator.ErasureRequest], error) {
@@ -160,15 +168,15 @@ func (p *screen) Enter() tea.Cmd { return tea.Batch(p.List.Enter(), p.tick()) }
 
 func (p *screen) Update(msg any) tea.Cmd {
 	switch msg := msg.(type) {
-	case desk.Due:
+	case dues:
 		p.due = msg
 		return nil
 	case dueTick:
 		return p.countDue()
-	case record.Noticed[operator.ErasureRequest]:
-		if msg.Trail == nil && msg.Page.Err == nil {
-			p.due = msg.Notice.Due
-			p.told(msg.Page.Pages)
+	case list.Fetched[record.Row[operator.ErasureRequest]]:
+		if msg.Err == nil {
+			p.due = *p.counted.Load()
+			p.told(msg.Pages)
 		}
 	}
 	if _, ok := msg.(erasureTick); ok {

@@ -296,13 +296,12 @@ func (rq *requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 	kind := record.Kind[planRow]{
 		Noun: "step", Tell: tellPlan, Marking: true, Whole: func(raw planRow) bool { return raw.step == nil || !raw.decidable() }, Empty: "Nothing in any store names the person.",
 		Columns: []record.Column{{Title: "STORE", Width: 15}, {Title: "ACTION", Width: 10}, {Title: "KIND, LAYER", Width: 12, Dim: true}, {Title: "WHAT"}},
-		Fetch: func(ctx context.Context, q operator.PageQuery) (record.Page[planRow], desk.Said, error) {
+		Fetch: func(ctx context.Context, q operator.PageQuery) (record.Page[planRow], error) {
 			p, rows, err := shown.rows(ctx, d.Erasure, r.ID, q)
 			if err != nil {
-				return record.Page[planRow]{}, desk.Said{}, err
+				return record.Page[planRow]{}, err
 			}
-			page, err := planPage(d.St, p, rows, q)
-			return page, desk.Said{}, err
+			return planPage(d.St, p, rows, q)
 		},
 		Detail: func(ctx context.Context, raw planRow) *text.Page {
 			now, err := d.Erasure.Request(ctx, r.ID)

@@ -19,6 +19,7 @@ import (
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/edit"
 	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -77,10 +78,10 @@ func (rq *requests) layersSide(r operator.ErasureRequest, title string, get func
 	return record.Open(rq.D.Desk, title, record.Kind[layerRow]{
 		Noun: "layer", Empty: "There are no layers.", Traits: record.Traits[layerRow]{Badge: 2},
 		Columns: []record.Column{{Title: "STORE", Width: 13}, {Title: "VERDICT", Width: 17}, {Title: "BYTES", Width: 12, Right: true, Dim: true}, {Title: "LAYER"}},
-		Fetch: func(ctx context.Context, q operator.PageQuery) (record.Page[layerRow], desk.Said, error) {
+		Fetch: func(ctx context.Context, q operator.PageQuery) (record.Page[layerRow], error) {
 			layers, err := get(ctx)
 			if err != nil {
-				return record.Page[layerRow]{}, desk.Said{}, err
+				return record.Page[layerRow]{}, err
 			}
 			standing, clean := receipt.Split(layers)
 			if q.Filter != "" {
@@ -96,7 +97,7 @@ func (rq *requests) layersSide(r operator.ErasureRequest, title string, get func
 				rows = append(rows, foldRecord(d.St, clean))
 			}
 			first, page := desk.PageOf(len(rows), q.Cursor, q.Limit)
-			return record.Page[layerRow]{Rows: rows[first : first+page.Rows], Next: page.Next, Total: page.Total}, desk.Said{Text: layersNotice(d.Esc, layers)}, nil
+			return record.Page[layerRow]{Rows: rows[first : first+page.Rows], Next: page.Next, Total: page.Total, Said: list.Said{Text: layersNotice(d.Esc, layers)}}, nil
 		},
 		Detail: func(_ context.Context, raw layerRow) *text.Page {
 			if raw.folded {

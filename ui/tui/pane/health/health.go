@@ -112,7 +112,7 @@ func (p *watch) askLog() tea.Cmd {
 	if ask == nil {
 		return nil
 	}
-	return p.Ask(func(ctx context.Context) any {
+	return p.Window.Ask(func(ctx context.Context) any {
 		words, state := ask(ctx)
 		return anchored{words, state}
 	})
@@ -159,7 +159,7 @@ func (p *watch) look() tea.Cmd {
 	if p.looks%healthEvery == 0 {
 		cmds = append(cmds, p.askLog())
 	}
-	return tea.Batch(append(cmds, p.Ask(func(context.Context) any { return seen(paths) }))...)
+	return tea.Batch(append(cmds, p.Window.Ask(func(context.Context) any { return seen(paths) }))...)
 }
 
 func seen(paths map[string]string) presence {
@@ -221,7 +221,7 @@ func (p *watch) check(name string) tea.Cmd {
 	}
 	p.running[name] = true
 	fleet := p.d.Fleet
-	return p.Ask(func(ctx context.Context) any {
+	return p.Window.Ask(func(ctx context.Context) any {
 		fleet.Reopen(ctx, name)
 		for r := range fleet.Health(ctx, name) {
 			return Checked{r}
@@ -300,7 +300,7 @@ func (p *watch) reindex() tea.Cmd {
 	store := p.StoreHere()
 	p.indexing[store] = true
 	p.d.Say(paint.ToneInfo, p.d.Esc.Sprintf("building the index of %s", store))
-	return p.Ask(func(ctx context.Context) any {
+	return p.Window.Ask(func(ctx context.Context) any {
 		n, err := p.d.Acts.Reindex(ctx, store, "")
 		return reindexed{store, n, err}
 	})

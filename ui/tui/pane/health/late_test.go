@@ -22,7 +22,7 @@ import (
 func TestHealthHasOneCheckUnderWay(t *testing.T) {
 	p := newWatch(pane.NewBench(desktest.New(backends.Member{Name: "a", Err: model.E(model.Unavailable, "open", nil)})), 0, nil)
 	asked := 0
-	p.Ask = func(func(context.Context) any) tea.Cmd {
+	p.Window.Ask = func(func(context.Context) any) tea.Cmd {
 		asked++
 		return nil
 	}

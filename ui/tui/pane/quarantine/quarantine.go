@@ -45,16 +45,16 @@ func New(d *pane.Bench, at int, stories *Stories) desk.Listing {
 	if d.Quarantine == nil {
 		kind.Missing = "no quarantine source is attached to this console: memdesk quarantine list shows what scanners have set aside"
 	}
-	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (record.Page[operator.QuarantineEntry], desk.Said, error) {
+	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (record.Page[operator.QuarantineEntry], error) {
 		page, err := d.Quarantine.Entries(ctx, q)
 		if err != nil {
-			return record.Page[operator.QuarantineEntry]{}, desk.Said{}, err
+			return record.Page[operator.QuarantineEntry]{}, err
 		}
 		out := record.Page[operator.QuarantineEntry]{Next: page.Next, Total: page.Total}
 		for _, e := range page.Entries {
 			out.Rows = append(out.Rows, quarantineRecord(d.Desk, e))
 		}
-		return out, desk.Said{}, nil
+		return out, nil
 	}
 	shown := func(how detail) func(context.Context, operator.QuarantineEntry) *text.Page {
 		return func(ctx context.Context, e operator.QuarantineEntry) *text.Page {

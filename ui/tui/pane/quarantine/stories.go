@@ -86,7 +86,7 @@ func storyKind(sa *Stories) record.Kind[review.Story] {
 		Field: func(s review.Story) string { return model.Ref{Store: s.Parts[0].Store, ID: s.Parts[0].ID}.String() },
 		Datum: storyDatum,
 	}
-	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (record.Page[review.Story], desk.Said, error) {
+	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (record.Page[review.Story], error) {
 		all, missed, err := told.look(ctx, sa.D.Desk, q.Filter)
 		var rows []record.Row[review.Story]
 		for _, s := range all {
@@ -96,7 +96,7 @@ func storyKind(sa *Stories) record.Kind[review.Story] {
 		}
 		out := record.Whole(rows)
 		out.Problems = missed
-		return out, desk.Said{}, err
+		return out, err
 	}
 	kind.Detail = func(ctx context.Context, s review.Story) *text.Page { return sa.detail(ctx, s) }
 	kind.Keys = func(p *record.List[review.Story]) []act.Act {

@@ -168,7 +168,7 @@ func (r *listed) ReadPage(ctx context.Context, cursor string, limit int) (desk.P
 	r.read = page.Rows
 	out := desk.PageRead{Rows: len(page.Rows), Next: page.Next, Total: page.Total}
 	for _, p := range page.Problems {
-		out.Notices = append(out.Notices, desk.Said{Text: r.p.d.Esc.LineMax(p, prose.MaxReason)}.Words(r.p.d.Esc))
+		out.Notices = append(out.Notices, list.Said{Text: r.p.d.Esc.LineMax(p, prose.MaxReason)}.Words(r.p.d.Esc))
 	}
 	return out, nil
 }
