@@ -40,8 +40,7 @@ const (
 // minHeight is the smallest terminal height, in lines, that is drawn.
 const minHeight = 15
 
-// App is the console as a Bubble Tea model. All state changes on the update
-// loop; stores are asked in commands.
+// App is the console as a Bubble Tea model. State changes on the update loop; commands ask the stores.
 type App struct {
 	O      Options
 	D      *pane.Bench
@@ -97,8 +96,8 @@ func NewApp(ctx context.Context, o Options) *App {
 	return a
 }
 
-// Init starts the first questions. Bubble Tea does not ask a terminal behind SSH about synchronized
-// output, so Init reports the mode as known: a terminal that does not know it ignores it.
+// Init starts the first questions. It reports synchronized output as known: Bubble Tea does not ask behind SSH,
+// and a terminal without it ignores it.
 func (a *App) Init() (cmd tea.Cmd) {
 	defer a.guard(&cmd)
 	synchronized := func() tea.Msg {
@@ -254,8 +253,7 @@ func (a *App) visit(at desk.ScopeOf) tea.Cmd {
 	return tea.Batch(a.Enter(PaneTiers), a.Tiers.OpenList(at))
 }
 
-// key routes a keystroke: to the overlay, the command line, the focused input,
-// the pane's keys and then the keys that work everywhere.
+// key routes a keystroke: overlay, command line, input, the pane's keys, then those that work everywhere.
 func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 	a.said.text, a.Curtain.lastKey = safetext.Text{}, a.O.Clock.Now()
 	k = enterOf(k)
@@ -318,8 +316,7 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 	return a.Press(a.Keys(), name)
 }
 
-// Split takes an alt key as escape and a key in one piece, the usual cause on a slow line. No key
-// here has alt, except in line editing.
+// Split takes an alt key as escape and a key in one piece, as a slow line delivers them; no key here has alt.
 func (a *App) Split(k tea.KeyPressMsg) tea.Cmd {
 	k.Mod &^= tea.ModAlt
 	if k.Mod == tea.ModShift && unicode.IsLetter(k.Code) { // behind escape the terminal reports a capital as shift
@@ -355,8 +352,7 @@ type stacked interface {
 	Beneath() []act.Act
 }
 
-// strayWords answers a key that means nothing here. A key of the list below the page gets its own
-// answer: the operator is thinking of that list.
+// strayWords answers a key without a meaning; a key of the list below the page gets an answer of its own.
 func (a *App) strayWords(name string) safetext.Text {
 	esc := a.D.Esc
 	if p, ok := a.pane().(stacked); ok && a.Pages.Overlay == nil {
@@ -367,8 +363,7 @@ func (a *App) strayWords(name string) safetext.Text {
 	return esc.Sprintf("%s does nothing here; ? lists the keys", name)
 }
 
-// Refuse says why a key does not work: on the status line, or on a page where the reason is too
-// long for it.
+// Refuse says why a key does not work: on the status line, or on a page where that is too short.
 func (a *App) Refuse(b act.Act, why string) tea.Cmd {
 	esc := a.D.Esc
 	if a.D.Spoken {

@@ -86,8 +86,7 @@ type commandLine struct {
 	turn       int      // the candidate that stands on it; -1: none
 }
 
-// history holds the commands of this session, the last one last.
-// It lives in memory only: a query may name a person.
+// history holds the commands of this session, the newest last, in memory only: a query may name a person.
 type history struct {
 	lines []string
 	at    int    // the line shown; len(lines): the one being typed
@@ -317,8 +316,7 @@ func (l *commandLine) auditWords() []string {
 	return out
 }
 
-// complete extends the word before the cursor as far as all choices agree and shows several
-// choices; pressed again it cycles through them.
+// complete extends the word at the cursor as far as all choices agree; pressed again it cycles through them.
 func (l *commandLine) complete() tea.Cmd {
 	line := l.in.Value()
 	if len(l.candidates) > 1 && line == l.offered {
@@ -370,8 +368,7 @@ func (l *commandLine) completed(asked string, choices []string) {
 	}
 }
 
-// candidateWords are the choices as shown: without the part that is on the line already, and up to
-// the next part of a path. at is the current choice.
+// candidateWords are the choices without what the line has, up to the next part of a path; at is the current one.
 func (l *commandLine) candidateWords() (out []string, at int) {
 	said := strings.LastIndexAny(l.stem, " /:") + 1
 	at = -1
@@ -444,8 +441,7 @@ func (l *commandLine) goTo(n int) tea.Cmd {
 	return l.a.Enter(n)
 }
 
-// Place is the place that words name: a store, a tier and a scope of it; an only store needs no
-// name. Why says why there is no such place.
+// Place is the place that words name: store, tier and scope; an only store needs no name. why: there is none.
 func (l *commandLine) Place(words string) (at desk.ScopeOf, why string) {
 	w := append(strings.Fields(words), "", "", "")
 	at = desk.ScopeOf{Store: w[0], Tier: w[1], Scope: w[2]}
@@ -522,8 +518,7 @@ func (l *commandLine) runRecords(n int) func(string) tea.Cmd {
 		if words == "" || p.Unavailable() != "" {
 			return l.goTo(n)
 		}
-		// The filter comes first: entering a pane asks for the list again, and a source may keep one walk
-		// only.
+		// The filter comes first: entering a pane reads the list, and a source may keep one walk only.
 		return tea.Batch(p.Back(), p.Apply(words), l.goTo(n))
 	}
 }
@@ -561,8 +556,7 @@ func (l *commandLine) runTheme(name string) tea.Cmd {
 // ownReadOnly is the reason that the operator gave for this session.
 const ownReadOnly = "you made this session read-only; :readonly off lifts that"
 
-// RunReadOnly protects the operator from slips: it refuses what the keys would do. It never lifts
-// read-only set by configuration, role or log.
+// RunReadOnly guards against slips. It never lifts read-only set by configuration, role or log.
 func (l *commandLine) RunReadOnly(word string) tea.Cmd {
 	esc := l.a.D.Esc
 	on := l.a.D.ReadOnly != ""

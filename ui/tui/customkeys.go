@@ -14,8 +14,7 @@ import (
 	"memdesk/ui/act"
 )
 
-// customKeys maps the operator's own keys to the word of an act, or to a command line, which begins
-// with a colon. An act keeps its standard keys.
+// customKeys maps the operator's own keys to the word of an act or, after a colon, to a command line.
 type customKeys map[string]string
 
 // named reports whether a word of the configuration means this act.
@@ -46,8 +45,7 @@ func (c customKeys) hotkeys(l *commandLine) (out []act.Act) {
 	return out
 }
 
-// CheckKeys says why the configured keys cannot be used, and which key is wrong: a key that no terminal sends, an
-// unknown word, or a key shared by two acts of one place.
+// CheckKeys says why the configured keys cannot be used, and which: no key, of no act, or shared by two.
 func CheckKeys(keys map[string]string) (wrong string, err error) {
 	c := customKeys(keys)
 	a := NewApp(context.Background(), Options{})
@@ -91,8 +89,7 @@ func (c customKeys) clash(table []act.Section) (key string, err error) {
 	return "", nil
 }
 
-// places are the sections of the key table where custom keys work: not text inputs and not
-// questions.
+// places are the sections of the key table where custom keys work: no text inputs and no questions.
 func places(table []act.Section) []act.Section {
 	return slices.DeleteFunc(slices.Clone(table), func(s act.Section) bool {
 		return s.Title == sectionMoves || s.Title == sectionQuestion || s.Title == sectionLine || s.Title == sectionCommands || strings.HasSuffix(s.Title, "ing")

@@ -22,8 +22,7 @@ type loader interface {
 	Awaiting() bool
 }
 
-// enterOf turns a line feed back into the Enter that it was: until the program sets raw mode, the
-// terminal translates one to the other. No key here is ctrl+j.
+// enterOf undoes the line feed that a terminal makes of Enter before raw mode. No key here is ctrl+j.
 func enterOf(k tea.KeyPressMsg) tea.KeyPressMsg {
 	if k.Code == 'j' && k.Mod == tea.ModCtrl {
 		return tea.KeyPressMsg{Code: tea.KeyEnter}
@@ -46,8 +45,7 @@ func (ea *ahead) obey() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// waits keeps a key that needs the row at the cursor until that row is loaded, and every key after
-// it. Escape drops them.
+// waits keeps a key that needs a row which is being loaded, and every key after it. Escape drops them.
 func (ea *ahead) waits(k tea.KeyPressMsg, name string) bool {
 	p, ok := ea.a.pane().(loader)
 	switch {
@@ -85,8 +83,7 @@ func (ea *ahead) elsewhere() bool {
 	return true
 }
 
-// caughtUp obeys the waiting keys once their list is loaded. The address is that of the list or pane
-// whose answer came.
+// caughtUp obeys the waiting keys once their list, from which an answer came, is loaded.
 func (ea *ahead) caughtUp(address int) tea.Cmd {
 	if !ea.a.Shows(address) || ea.a.width > 0 && ea.elsewhere() {
 		return nil

@@ -100,8 +100,7 @@ type tab struct {
 	tone         paint.Tone
 }
 
-// tabs are the entries of the bar in the longest form that fits: full names set apart, full names
-// close together, short names, or the active name alone. margin is the blanks before each.
+// tabs are the entries of the bar in the longest form that fits; margin is the blanks before each.
 func (a *App) tabs() (tabs []tab, margin int) {
 	esc := a.D.Esc
 	tabs = make([]tab, len(a.Panes))
@@ -132,8 +131,7 @@ func (a *App) tabs() (tabs []tab, margin int) {
 	return tabs, margin
 }
 
-// bar shows all panes with their badges; the active one is in brackets, so that it is plain without
-// colour too.
+// bar shows all panes with their badges; brackets around the active one tell it without colour.
 func (a *App) bar() string {
 	st := a.D.St
 	r := st.Row(a.width)
@@ -155,8 +153,7 @@ func (a *App) bar() string {
 	return r.End()
 }
 
-// identity shows environment, operator and read-only state, and at the right the stores and the
-// failed ones.
+// identity shows environment, operator and read-only state, and at the right the stores, with those that failed.
 func (a *App) identity() string {
 	st := a.D.St
 	all, failed := a.storeCount()
@@ -219,8 +216,7 @@ type placed interface {
 	StoreHere() string
 }
 
-// Environment is the configured environment of the selected store, or of all without a selection;
-// production is loud, in letters too.
+// Environment is that of the selected store, or of all without a selection; production is in capitals.
 func (a *App) Environment() (words safetext.Text, production bool) {
 	var names []string
 	here := ""
@@ -248,8 +244,7 @@ func (a *App) Environment() (words safetext.Text, production bool) {
 	return a.D.Esc.Join(parts, "+"), production
 }
 
-// ReadOnly says that nothing, or which stores, can be changed; short is for a frame without room,
-// where the help begins with the whole reason.
+// ReadOnly says that nothing, or which stores, can be changed; short points to the help, which says it whole.
 func (a *App) ReadOnly() (why, short safetext.Text) {
 	esc := a.D.Esc
 	switch a.D.ReadOnly {
@@ -274,8 +269,7 @@ func (a *App) ReadOnly() (why, short safetext.Text) {
 	return esc.Sprintf("read-only: %s", esc.Join(names, " ")), esc.Sprintf("read-only, %s", prose.Plural(len(names), "store"))
 }
 
-// breadcrumbs is the border above the pane. The detail beside a list has a title of its own
-// there.
+// breadcrumbs is the border above the pane, with the title of the detail beside a list.
 func (a *App) breadcrumbs() string {
 	p := a.pane()
 	at, busy := p.Position()

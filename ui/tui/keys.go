@@ -2,6 +2,5 @@ package tui
 
 import "memdesk/ui/act"
 
-// obeyed hears each key and command that is carried out. Only tests set it, to find those that no
-// robot has pressed.
+// obeyed hears each key and command that is carried out. Only tests set it, to find those without a robot.
 var obeyed func(b act.Act)

@@ -24,8 +24,7 @@ const (
 	sectionCommands   = "Commands"
 )
 
-// KeyTable is every key of the console by place, and the commands, made from the console's own
-// bindings.
+// KeyTable is every key of the console by place, and the commands, from the console's own bindings.
 func KeyTable() []act.Section {
 	a := NewApp(context.Background(), Options{})
 	t, r := a.Tiers, a.Recall

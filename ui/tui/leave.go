@@ -64,8 +64,7 @@ func (l *leaver) leaveWarning() safetext.Text {
 	return l.a.D.Esc.Const("work of this session is under way: ctrl+c again stops it and leaves; any other key goes on")
 }
 
-// leaveNow asks if leaving would stop work, and else leaves; tied tells the jobs that end with this
-// console, unknown is the error of listing them.
+// leaveNow leaves, after a question where that stops work; tied are jobs that end here, unknown is the error of listing.
 func (l *leaver) leaveNow(running []jobs.Status, tied map[jobs.ID]bool, unknown error) tea.Cmd {
 	esc := l.a.D.Esc
 	var stops, goes []text.Line

@@ -13,8 +13,7 @@ import (
 // maxMessages bounds the kept messages of a session; older ones are counted.
 const maxMessages = 500
 
-// messages are the earlier texts of the status line, the last one last. They live in memory, for
-// the session.
+// messages are the texts of the status line, the newest last, in memory, for the session.
 type messages struct {
 	text safetext.Text // that stands there now
 	tone paint.Tone

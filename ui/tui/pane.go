@@ -16,15 +16,13 @@ import (
 	"memdesk/ui/tui/pane/tiers"
 )
 
-// registered is a pane with its names; the bar uses the short one where the full names have no
-// room.
+// registered is a pane with its names: short for a bar without room.
 type registered struct {
 	name, short string
 	open        func(s *screens, d *pane.Bench, at int) desk.Pane
 }
 
-// registry are the panes in the order of their numbers. A new pane is a file of its own
-// and one line here.
+// registry are the panes in the order of their numbers. A new pane is a file and one line here.
 var registry = []registered{
 	PaneHealth: {"Health", "Health", func(s *screens, d *pane.Bench, at int) desk.Pane {
 		p, down := health.New(d, at, s.counts)

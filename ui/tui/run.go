@@ -28,8 +28,7 @@ func Run(ctx context.Context, o Options) error {
 	return err
 }
 
-// leaveWait bounds the wait for unfinished files to be removed at the end: a stuck file system must
-// not hold the operator.
+// leaveWait bounds the wait for unfinished files to be removed: a stuck file system holds nobody.
 const leaveWait = 3 * time.Second
 
 // written waits until no file is being written.

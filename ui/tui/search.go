@@ -35,8 +35,7 @@ func (a *App) Searching() *text.Pager {
 	return nil
 }
 
-// searchKeys are the keys that search the text on the screen. They come before those of the place:
-// n is the next match during a search.
+// searchKeys search the text on the screen, before the keys of the place: n is the next match.
 func (a *App) searchKeys() []act.Act {
 	p := a.text()
 	if p == nil {
@@ -86,8 +85,7 @@ func (a *App) SearchKey(p *text.Pager, k tea.KeyPressMsg) tea.Cmd {
 	return a.Press(a.SearchLineKeys(p), k.String())
 }
 
-// searchLine replaces the status during a search, with the number of the match at its right; cursor
-// is the place of typed text.
+// searchLine replaces the status during a search, with the match's number at its right; cursor is where one types.
 func (a *App) searchLine(p *text.Pager) (line string, cursor int) {
 	st := a.D.St
 	tally := p.Search.Tally(st.Esc)

@@ -8,9 +8,7 @@ import (
 	"memdesk/ui/tui/kit/loop"
 )
 
-// slowAfter is the time after which the frame says that it is loading: words that come and go
-// within a blink make the screen flicker, and over a slow line they cost as much as the loaded
-// rows.
+// slowAfter is the time after which the frame says that it is loading: words within a blink flicker.
 const slowAfter = 200 * time.Millisecond
 
 // slow decides when a wait is worth a word.

@@ -7,8 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// view is a saved list under a name. Views live as long as the session: a filter may name a person,
-// and an erasure could not reach it in a file.
+// view is a saved list. It lives for the session: a filter may name a person, and no erasure reaches a file.
 type view struct {
 	name  string
 	pane  int

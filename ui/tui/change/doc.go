@@ -1,3 +1,2 @@
-// Package change asks for and makes the changes that several panes share: forget, undo, take back;
-// it also shows the versions of an item.
+// Package change has the changes that panes share: forget, undo, take back; and the versions of an item.
 package change

@@ -22,8 +22,7 @@ type Removals struct {
 	Work *task.Underway
 }
 
-// Forget asks whether to forget an item; seen is the revision on the operator's screen, empty when
-// unknown.
+// Forget asks whether to forget an item; seen is the revision on the screen, empty when unknown.
 func (rm *Removals) Forget(ref model.Ref, seen model.Revision) tea.Cmd {
 	d := rm.D
 	return rm.D.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
@@ -111,8 +110,7 @@ func conflictText(d *desk.Desk, ctx context.Context, ref model.Ref, since string
 	return t
 }
 
-// fallsWith says, store by store, what goes along with these items, taken together: an edge between
-// two of them may fall with neither of them alone.
+// fallsWith says per store what goes along with these items: an edge may fall only with two of them.
 func fallsWith(d *desk.Desk, ctx context.Context, items []Target) ([]text.Line, error) {
 	byStore := map[string][]string{}
 	var order []string

@@ -109,8 +109,7 @@ func versionDatum(v model.Version) desk.Datum {
 	)
 }
 
-// sides are the versions to compare, the older one first; without a mark the
-// newer side is the item as it is now.
+// sides are the versions to compare, the older one first; a nil newer side is the item as it is now.
 func sides(p *record.List[model.Version]) (old, new *model.Version, why string) {
 	var picked []record.Row[model.Version]
 	for _, id := range p.Marks.Order {

@@ -119,8 +119,7 @@ type Question struct {
 	After func(ctx context.Context, gone []model.Ref) safetext.Text
 }
 
-// ForgetMany asks whether to forget marked items. Items that the current filter hides are named
-// apart and can be left out.
+// ForgetMany asks whether to forget marked items; those that the filter hides are named and can be left out.
 func (rm *Removals) ForgetMany(q Question) tea.Cmd {
 	return rm.D.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) { return rm.dialog(ctx, q) })
 }

@@ -70,8 +70,7 @@ func (tb *Takebacks) refusal() string {
 	return cmp.Or(act.When(tb.D.Origins == nil, "nothing is noted of who wrote what: memdesk takeback needs a state directory"), tb.D.Locked(""), tb.D.NoBulk())
 }
 
-// propose shows the plan and asks; where there is nothing to take back, it asks for the writer. It
-// runs in a command.
+// propose, in a command, shows the plan and asks; with nothing to take back, it asks for the writer.
 func (tb *Takebacks) propose(ctx context.Context, w Writing) *dialog.Dialog {
 	since, err := operator.ParseSince(w.Since, tb.D.Time.Clock.Now())
 	if err != nil {

@@ -53,8 +53,7 @@ func (us *Undos) Take(id string) {
 	us.Acts = slices.DeleteFunc(us.Acts, func(u []string) bool { return len(u) == 0 })
 }
 
-// Last asks whether to undo the last act of this session. Where that act cannot be undone, Last
-// says so first: the one before is another act.
+// Last asks whether to undo the last act; one that cannot be undone is said first, before the act before it.
 func (us *Undos) Last() tea.Cmd {
 	if why := us.D.Stuck.Get(); why != "" {
 		us.D.Stuck.Set("")

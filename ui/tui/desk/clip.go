@@ -14,8 +14,7 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// maxClip is the most that is copied, in bytes: many terminals silently drop an OSC 52 sequence of
-// more than 100,000 characters.
+// maxClip is the most that is copied, in bytes: many terminals drop an OSC 52 of more than 100,000 characters.
 const maxClip = 74_994
 
 // screenChunk is the piece size, in bytes, that GNU screen passes on.
@@ -37,8 +36,7 @@ func clipboard(env map[string]string, text string) string {
 	return plain
 }
 
-// CopyText puts text on the operator's clipboard, or says why not. Text with invisible characters
-// is asked about first: the clipboard gets the bytes.
+// CopyText puts text on the operator's clipboard, as bytes; text with invisible characters is asked about first.
 func (d *Desk) CopyText(what safetext.Text, words string) tea.Cmd {
 	esc := d.Esc
 	n := int64(len(words))

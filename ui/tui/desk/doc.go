@@ -1,3 +1,2 @@
-// Package desk is shared by the panes and the acts of the console: the open stores, the sources of
-// rows and changes, the frame around them, and the files that are written.
+// Package desk is what panes and acts share: the stores, the sources, the frame around them, the exports.
 package desk

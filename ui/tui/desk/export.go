@@ -49,8 +49,7 @@ func (r Datum) Object() map[string]any {
 	return out
 }
 
-// cells are the row for CSV. A cell that a spreadsheet could take for a formula becomes text
-// (terminal-safety.md, policy 7).
+// cells are the row for CSV; a cell like a formula becomes text (terminal-safety.md, policy 7).
 func (r Datum) cells() []string {
 	out := make([]string, len(r.values))
 	for i, v := range r.values {

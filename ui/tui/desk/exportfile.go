@@ -93,8 +93,7 @@ func (d *Desk) NoTable() string {
 	return act.When(d.Remote, "over this connection no file of the server is written: in a list of items Y copies a row")
 }
 
-// writeFile makes a new private file, whole or absent: it is filled under a temporary name in the
-// same directory. It runs in a command, as a job where there is a journal.
+// writeFile, in a command, makes a new private file, whole or absent; as a job where there is a journal.
 func (ex *exports) writeFile(ctx context.Context, path string, e *export, fill func(context.Context, io.Writer) error) dialog.Acted {
 	esc := ex.d.Esc
 	if path == "" {
@@ -123,8 +122,7 @@ func (ex *exports) writeFile(ctx context.Context, path string, e *export, fill f
 	return dialog.Acted{Ok: true, Quiet: true, Text: esc.Sprintf("wrote %s to %s (%s)", prose.Plural(e.rows.Load(), e.noun), ex.d.Where(full), prose.Size(e.bytes.Load()))}
 }
 
-// journalled runs an export as a job, or without one where there is no journal or it cannot be
-// written: an export only reads.
+// journalled runs an export as a job where there is a journal that can be written: an export only reads.
 func (d *Desk) journalled(ctx context.Context, e *export, do func(context.Context) error) error {
 	if d.Jobs == nil {
 		return do(ctx)
@@ -178,8 +176,7 @@ func (c counting) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// newFile fills a file under a temporary name and renames it once all of it is on the disk; an
-// existing file is never replaced.
+// newFile fills a file under a temporary name and renames it when it is whole; it replaces no file.
 func newFile(ctx context.Context, full string, e *export, fill func(context.Context, io.Writer) error) (err error) {
 	if _, serr := os.Lstat(full); serr == nil {
 		return errThere
@@ -212,8 +209,7 @@ func newFile(ctx context.Context, full string, e *export, fill func(context.Cont
 	return atomicfile.OS{}.SyncDir(filepath.Dir(full))
 }
 
-// settle gives a whole file its name. Where the file system has no hard links, settle takes the
-// name first, so that no other file is replaced there either.
+// settle gives a whole file its name. Without hard links it takes the name first, so that it replaces no file.
 func settle(temp, full string) error {
 	err := os.Link(temp, full)
 	switch {

@@ -15,22 +15,19 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// Frame is the screen around the panes, as panes and acts see it. Its methods run on the update
-// loop.
+// Frame is the screen around the panes, as panes and acts see it. Its methods run on the update loop.
 type Frame interface {
 	dialog.Host
 	// Saying is the text of the status line.
 	Saying() safetext.Text
-	// News says what happened by itself. The result of an act is not replaced by it: then it is kept among the
-	// messages alone.
+	// News says what happened by itself. It replaces no result of an act, but goes to the messages then.
 	News(tone paint.Tone, text safetext.Text)
 	// Refuse says why a key does not work, on a page where a line is too short.
 	Refuse(b act.Act, why string) tea.Cmd
 	// Enter makes a pane visible; Refresh fetches again what is shown.
 	Enter(pane int) tea.Cmd
 	Refresh() tea.Cmd
-	// Beside shows a list in place of the pane, or above the current one; the list gets an address of
-	// its own.
+	// Beside shows a list, with an address of its own, in place of the pane or above the current list.
 	Beside(title string, above bool, list func(address int) Listing) tea.Cmd
 	// RefreshSide reloads such a list, if there is one: an editor changes which texts are put aside.
 	RefreshSide() tea.Cmd
@@ -41,8 +38,7 @@ type Frame interface {
 // Watched is a pane that is refreshed also while another one is on the screen.
 type Watched interface{ Watch() tea.Cmd }
 
-// Pane is one screen of the console. Its methods run on the update loop and do
-// no I/O.
+// Pane is one screen of the console. Its methods run on the update loop and do no I/O.
 type Pane interface {
 	// Enter is called each time the pane becomes visible.
 	Enter() tea.Cmd
@@ -50,8 +46,7 @@ type Pane interface {
 	Update(msg any) tea.Cmd
 	// Resize gives the room for Render.
 	Resize(width, height int) tea.Cmd
-	// Render draws exactly height lines of width columns; cursor is the place of typed text, nil
-	// without an input.
+	// Render draws height lines of width columns; cursor is the place of typed text, nil without an input.
 	Render(width, height int) (lines []string, cursor *tea.Position)
 	// Bindings are the keys of the place where the operator is.
 	Bindings() []act.Act
@@ -75,8 +70,7 @@ type Pane interface {
 	Unavailable() string
 }
 
-// Listing is a list of records of one type, as code for all lists sees it: the frame draws it, the
-// linear mode reads it out.
+// Listing is a list of records of any type: the frame draws it, the linear mode reads it out.
 type Listing interface {
 	Pane
 	Readout
@@ -88,8 +82,7 @@ type Listing interface {
 	OwnKeys() []act.Act
 }
 
-// Readout reads a list page by page. Rows count from 0 on the last page read; no method is safe for
-// concurrent use.
+// Readout reads a list page by page. Rows count from 0 on the last page read. Not safe for concurrent use.
 type Readout interface {
 	// Address is where answers for the list go.
 	Address() int

@@ -19,8 +19,7 @@ func (d *Desk) NoBulk() string {
 	return act.When(d.Jobs == nil, "there is no journal for long work here: one item at a time can be changed")
 }
 
-// Locked says why nothing can be changed in this console, or in one store; empty when changes are
-// allowed.
+// Locked says why nothing can be changed in this console, or in one store; empty when changes are allowed.
 func (d *Desk) Locked(store string) string {
 	switch {
 	case d.ReadOnly != "":
@@ -69,8 +68,7 @@ func (d *Desk) EnvironmentsOf(stores []string) (lines []text.Line) {
 	return lines
 }
 
-// TypedName is the text to type before a destructive act, as it is shown; empty where the store is
-// not configured as production.
+// TypedName is the text to type before a destructive act, as shown; empty outside production.
 func (d *Desk) TypedName(s model.Store, id string) string {
 	if !IsProduction(s.Environment) {
 		return ""
@@ -82,8 +80,7 @@ func (d *Desk) TypedName(s model.Store, id string) string {
 	return d.Esc.Line(name).String()
 }
 
-// IsProduction reports whether the environment makes the frame loud and destructive acts ask for a
-// name.
+// IsProduction reports whether the frame is loud and destructive acts ask for a name.
 func IsProduction(environment string) bool { return strings.EqualFold(environment, "production") }
 
 // stuck says why the last act of this session cannot be undone. Acts run in commands of their own.

@@ -20,8 +20,7 @@ type Acts interface {
 	Preview(ctx context.Context, store, id string) (warnings []string, err error)
 	// Forget removes one item; Conflict when it is not at the revision of req, if that has one.
 	Forget(ctx context.Context, store string, req model.ForgetRequest, reason string) (operator.Done, error)
-	// Retain writes one item; Conflict when it is not at the revision of req. The displaced text is
-	// kept.
+	// Retain writes one item; Conflict when it is not at the revision of req. The displaced text is kept.
 	Retain(ctx context.Context, store string, req model.RetainRequest, reason string) (operator.Done, error)
 	// Release writes a text over the live source of a quarantine entry and removes the entry. The text
 	// must pass the scanner; a nil body releases a source that is clean already. seen is the revision
@@ -37,8 +36,7 @@ type Acts interface {
 
 // AuditSource is the operator's log, read-only. Safe for concurrent use.
 type AuditSource interface {
-	// Events lists, newest first, the matches of the AuditFilter in q.Filter. A cursor of another list
-	// is InvalidInput.
+	// Events lists the matches of the AuditFilter in q.Filter, newest first; InvalidInput for another list's cursor.
 	Events(ctx context.Context, q operator.PageQuery) (operator.AuditPage, error)
 	// Stamp changes with every added record; it is cheap. Empty: unknown.
 	Stamp(ctx context.Context) string
@@ -52,15 +50,13 @@ type OriginSource interface {
 	WriterOfItem(s model.Store, it model.Item) (origin.Row, string, bool)
 	// PlanTakeback plans to take back the writes of one source since a time; it changes nothing.
 	PlanTakeback(ctx context.Context, source string, since time.Time) ([]origin.Taken, error)
-	// Takeback carries out such a plan store by store, each as a whole or not at all, and returns the
-	// undo entries.
+	// Takeback carries out such a plan, each store as a whole or not at all, and returns the undo entries.
 	Takeback(ctx context.Context, plan []origin.Taken, reason string) (done []origin.Taken, undone []string, err error)
 	// Told lists when items were given to agents since a time, oldest first.
 	Told(ctx context.Context, items []model.Ref, since time.Time) ([]origin.Recall, error)
 }
 
-// QuarantineSource lists the quarantine entries of every store. It changes nothing and is safe for
-// concurrent use.
+// QuarantineSource lists the quarantine entries of every store, read-only. Safe for concurrent use.
 type QuarantineSource interface {
 	// Entries lists in a stable order. An unreadable store has one entry with Problem set.
 	Entries(ctx context.Context, q operator.PageQuery) (operator.QuarantinePage, error)
@@ -68,16 +64,14 @@ type QuarantineSource interface {
 	Entry(ctx context.Context, store, id string) (operator.QuarantineDetail, error)
 }
 
-// ConflictSource lists, compares and resolves the conflicts of every store. Safe for concurrent
-// use.
+// ConflictSource lists, compares and resolves the conflicts of every store. Safe for concurrent use.
 type ConflictSource interface {
 	// Conflicts lists, grouped by base, in a stable order; the first page begins a new search. An
 	// unreadable store has a row with Problem set.
 	Conflicts(ctx context.Context, q operator.PageQuery) (operator.ConflictPage, error)
 	// Compare reads both sides as they are now.
 	Compare(ctx context.Context, c conflict.Copy) (conflict.Comparison, error)
-	// Resolve ends one conflict; Conflict, with nothing changed, when a side is not as c has it. The
-	// displaced item is kept.
+	// Resolve ends one conflict and keeps the displaced item; Conflict, and no change, where a side is not as in c.
 	Resolve(ctx context.Context, c conflict.Copy, ch conflict.Choice, reason string) (operator.Done, error)
 	// Returned reports whether a copy that Resolve removed is there again.
 	Returned(ctx context.Context, c conflict.Copy) (bool, error)
@@ -86,11 +80,9 @@ type ConflictSource interface {
 	Redundant(ctx context.Context) (all []conflict.Copy, spared int, err error)
 }
 
-// Jobs runs long work so that it is journalled, listed by memdesk jobs and can be cancelled from
-// there.
+// Jobs runs long work: journalled, listed by memdesk jobs, and cancelled from there.
 type Jobs interface {
-	// Run does work and returns when it is over; the end of ctx cancels it. kind and title are stored
-	// in clear: no names in them.
+	// Run does work until it is over; the end of ctx cancels it. kind and title are stored in clear: no names.
 	Run(ctx context.Context, kind, title string, work func(ctx context.Context, j operator.Running) error) error
 	// List is every job in the journal, newest first, also those of other processes.
 	List(ctx context.Context) ([]jobs.Status, error)
@@ -106,8 +98,7 @@ type StorySource interface {
 	Stories(ctx context.Context, note func(model.Ref, error)) []review.Story
 	// Planted are the signals of a text that looks planted, none for any other.
 	Planted(text string) []string
-	// Family returns the texts of some items and of every suspect that is alike; alike counts those
-	// suspects.
+	// Family returns the texts of some items and of the suspects that are alike; alike counts those suspects.
 	Family(ctx context.Context, refs []model.Ref, note func(model.Ref, error)) (texts []string, alike int, err error)
 	// ClearTexts marks texts as harmless until the rules change.
 	ClearTexts(ctx context.Context, texts []string, reason string) error

@@ -20,15 +20,13 @@ type split struct {
 	DetailWidth, DetailHeight int
 }
 
-// WideDetail is the width of a detail, in columns, that has room for two texts beside each other. It gets
-// them from a list that keeps leastBeside.
+// WideDetail is the columns of a detail for two texts beside each other; its list keeps leastBeside.
 const (
 	WideDetail  = 100
 	leastBeside = 90
 )
 
-// Split puts the detail beside the list in wide terminals, below it in narrower ones and in plain
-// mode, which is linear.
+// Split puts the detail beside the list in wide terminals, else and in plain mode below it.
 func (d *Desk) Split(width, height int) split {
 	if d.Wide { // the detail keeps a size, so that it is ready at once
 		return split{alone: true, ListWidth: width, ListHeight: height, DetailWidth: width - 2, DetailHeight: 3}
@@ -47,8 +45,7 @@ func (d *Desk) Split(width, height int) split {
 	return split{ListWidth: width, ListHeight: height - below - 1, DetailWidth: width - 2, DetailHeight: below}
 }
 
-// Join composes the two halves. A sign between them says that the detail goes on, so that a part is
-// not taken for the whole.
+// Join composes the two halves; a sign between them says that the detail goes on.
 func (d *Desk) Join(f split, list []string, text *text.Pager, name safetext.Text) []string {
 	st := d.St
 	list = st.FillTo(list, f.ListWidth, f.ListHeight)

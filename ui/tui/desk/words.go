@@ -35,8 +35,7 @@ func (d *Desk) Where(p string) safetext.Text {
 	return d.Esc.Line(p)
 }
 
-// timeFirst is a bullet and a time at the start of a title: the age stands
-// beside it, and the words tell more.
+// timeFirst is a bullet and a time at the start of a title: the age stands beside it already.
 var timeFirst = regexp.MustCompile(`^[-*#>\s]*\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?[\s—–:|-]*`)
 
 // FirstWords is a title without its leading time, if words follow.

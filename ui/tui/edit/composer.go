@@ -27,8 +27,7 @@ const (
 // composedEvery is the pause between two saves of the draft, so that a broken session loses little.
 const composedEvery = 2 * time.Second
 
-// Composer is the built-in editor, for sessions without a terminal of their own. It reads the text
-// from a draft and writes it back there; the rest is the same as after any editor.
+// Composer is the built-in editor, for remote sessions. It reads the text from a draft and writes it there.
 type Composer struct {
 	ed      *Edits
 	e       *Edit

@@ -1,3 +1,2 @@
-// Package edit takes texts from a store to an editor and back, and keeps them when a store
-// does not take them.
+// Package edit takes texts from a store to an editor and back, and keeps those that a store does not take.
 package edit

@@ -86,8 +86,7 @@ func NoEdit(d *desk.Desk, store string) string {
 	return NoEditor(d)
 }
 
-// Begin opens an editor on a text from prepare; a text with characters that an editor may hide is
-// asked about first.
+// Begin opens an editor on a text from prepare, after a question where an editor may hide characters of it.
 func (ed *Edits) Begin(prepare func(ctx context.Context) (*Edit, error)) tea.Cmd {
 	d := ed.D
 	return d.Modal.Prepare(func(ctx context.Context) dialog.Proposal {
@@ -312,8 +311,7 @@ func (ed *Edits) write(ctx context.Context, e *Edit, text, why string) (operator
 	return ed.D.Acts.Retain(ctx, e.Store.Name, req, why)
 }
 
-// writable leaves out the fields that the store maintains, unless the operator changed them: they
-// may have changed since.
+// writable leaves out the fields that the store maintains, unless the operator changed them.
 func writable(sent, have []model.Field) []model.Field {
 	if sent == nil {
 		return nil
@@ -401,8 +399,7 @@ func (ed *Edits) conflictDialog(ctx context.Context, e *Edit, words string) *dia
 	return d
 }
 
-// rebase merges both sides into the draft and reopens it. Without a base every difference is
-// between marks.
+// rebase merges both sides into the draft and reopens it; without a base every difference is marked.
 func (ed *Edits) rebase(e *Edit, base, now, text string, baseless bool) dialog.Acted {
 	esc := ed.D.Esc
 	merged, _ := diff.Merge(base, now, text)

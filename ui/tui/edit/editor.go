@@ -16,8 +16,7 @@ import (
 	"memdesk/ui/tui/kit/loop"
 )
 
-// builtin reports whether texts are edited in the console itself: the terminal is not this
-// process's own, and no command is configured to run an editor in it.
+// builtin reports whether the console edits texts itself: it is remote, and no editor command is configured.
 func builtin(d *desk.Desk) bool { return d.Remote && d.Edit == nil && !d.Spoken }
 
 // usual is the first common editor on the PATH. The footer asks in each frame, so the PATH is searched once.

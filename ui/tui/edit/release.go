@@ -25,8 +25,7 @@ func NoRelease(d *desk.Desk, e operator.QuarantineEntry) string {
 	return ""
 }
 
-// Release opens the live source of an entry. The saved text replaces the source when it passes the
-// scanner, and the entry is removed.
+// Release opens the live source of an entry. Saving replaces it, past the scanner, and removes the entry.
 func (ed *Edits) Release(e operator.QuarantineEntry) tea.Cmd {
 	return ed.Begin(func(ctx context.Context) (*Edit, error) {
 		s, it, err := ed.D.Readable(ctx, model.Ref{Store: e.Store, ID: e.SourceID})

@@ -13,8 +13,7 @@ import (
 	"memdesk/ui/tui/desk"
 )
 
-// note names the item of a draft; empty where the text belongs to more than the item: a release has
-// its entry, a resolution its copy.
+// note names the item of a draft; empty for a release and a resolution, which need more than the item.
 func (e *Edit) note() string {
 	if e.What == releaseItem || e.What == ResolveItem {
 		return ""
@@ -60,8 +59,7 @@ func (ed *Edits) noReopen(k drafts.Kept) string {
 	return NoEdit(ed.D, o.Store)
 }
 
-// reopen opens a kept text in the editor again. The save is compared with the revision that the
-// operator saw when writing it: a change since then shows both sides, as it would have then.
+// reopen opens a kept text again, on the revision that was seen then: a change since shows both sides.
 func (ed *Edits) reopen(k drafts.Kept) tea.Cmd {
 	d := ed.D
 	return ed.Begin(func(ctx context.Context) (*Edit, error) {

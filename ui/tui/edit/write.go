@@ -36,8 +36,7 @@ func (ed *Edits) EditItem(ref model.Ref) tea.Cmd {
 	})
 }
 
-// AppendItem opens an empty text to append to an item. The append expects no revision: it displaces nothing, and
-// others may append meanwhile.
+// AppendItem opens an empty text to append. It expects no revision: others may append meanwhile.
 func (ed *Edits) AppendItem(ref model.Ref) tea.Cmd {
 	return ed.Begin(func(ctx context.Context) (*Edit, error) {
 		s, it, err := ed.D.Readable(ctx, ref)
@@ -162,8 +161,7 @@ func (ed *Edits) create(ctx context.Context, s model.Store, at desk.ScopeOf, tie
 	return dialog.Acted{Instead: func() tea.Cmd { return ed.StartEditor(e) }}
 }
 
-// owners splits a scope into its owners, by the published names of scopes:
-// crews/<id>/agents/<slug>, crews/<id>/shared, solo/<ws>/<slug>, workspace/<ws>.
+// owners splits a scope: crews/<id>/agents/<slug>, crews/<id>/shared, solo/<ws>/<slug>, workspace/<ws>.
 func owners(scope string) (workspace, crew, agent string) {
 	switch p := strings.Split(scope, "/"); {
 	case len(p) == 4 && p[0] == "crews" && p[2] == "agents":

@@ -23,8 +23,7 @@ func (l *linear) perform(k act.Act, argument string) tea.Cmd {
 	return k.Run(argument)
 }
 
-// press does an act of the current list on the rows with these numbers. Several rows are marked
-// first; without a number the act is for the marked rows, or for a list that has one subject.
+// press does an act on rows, marked first if several; without numbers on marked rows, or on a list's subject.
 func (l *linear) press(k act.Act, argument string) tea.Cmd {
 	if k.Ask != nil {
 		return l.perform(k, argument)
@@ -77,8 +76,7 @@ func (l *linear) onRow(a act.Act, argument string) tea.Cmd {
 	return l.say("That is for another list. These words bring one: %s.", broughtBy.Replace(strings.Join(lists, "; ")))
 }
 
-// onItem does an act on the item of a number or a reference, on the console's page of that item;
-// else it is an act of the list.
+// onItem does an act on an item, on the console's page of it; else it is an act of the list.
 func (l *linear) onItem(a act.Act, argument string) tea.Cmd {
 	ref, why := l.item(argument)
 	if why == "" {

@@ -15,8 +15,7 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// board is the current list, to which numbers refer: a list of the console that is read out page by
-// page instead of drawn. Its own acts act, refuse and explain.
+// board is the current list, to which numbers refer: one of the console that is read out page by page.
 type board struct {
 	list  desk.Readout
 	side  *tui.Side // the list has no pane of its own

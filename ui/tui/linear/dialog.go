@@ -11,8 +11,7 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// converse asks the questions of a dialog and returns the command of the answer. Nothing is done
-// unless the operator types the word that the question names.
+// converse asks the questions of a dialog, and returns the command of an answer in the very words asked for.
 func (l *linear) converse(d *dialog.Dialog) tea.Cmd {
 	for _, line := range d.Lines {
 		l.sentence(l.worded(line))

@@ -25,8 +25,7 @@ type heardLine struct {
 	err  error
 }
 
-// ear reads the operator's lines, one at a time. A read cannot be cancelled: a read that nobody
-// waits for any more answers the next question.
+// ear reads lines, one at a time. A read that nobody waits for any more answers the next question.
 type ear struct {
 	read   func() (string, error)
 	resize func(width, height int) // sets the terminal's width for the line mode; nil: not needed
@@ -43,8 +42,7 @@ var (
 	sshLine = 4096                                                       // characters, of x/term
 )
 
-// newEar chooses how lines are read. A file is a terminal with a line mode of its own; anything
-// else, such as an SSH channel, gets the line mode of x/term, which echoes and knows backspace.
+// newEar chooses how lines are read: by a terminal's own line mode, else, as over SSH, by x/term.
 func newEar(in io.Reader, out io.Writer, w *bufio.Writer) (tty *os.File, over *bufio.Writer, e *ear) {
 	e = &ear{lines: make(chan heardLine, 1), cut: func(string) bool { return false }}
 	if f, file := in.(*os.File); file {
@@ -94,8 +92,7 @@ func newEar(in io.Reader, out io.Writer, w *bufio.Writer) (tty *os.File, over *b
 	return nil, bufio.NewWriter(t), e
 }
 
-// columns returns the width of the terminal: for a file from its terminal, else the last of sizes.
-// It calls resize too, and ends with ctx.
+// columns returns the width of a file's terminal, else the last of sizes, which go to resize too. It ends with ctx.
 func columns(ctx context.Context, out io.Writer, sizes <-chan tui.Size, resize func(width, height int)) func() int {
 	if f, file := out.(*os.File); file && sizes == nil {
 		return func() int {

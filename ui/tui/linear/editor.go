@@ -14,8 +14,7 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// compose gets the text of an edit: from the operator's editor where a terminal can run it, else
-// typed line by line.
+// compose gets the text of an edit: from the operator's editor where it can run, else line by line.
 func (l *linear) compose(e *edit.Edit) tea.Cmd {
 	d := l.a.D
 	var out io.Writer = l.out

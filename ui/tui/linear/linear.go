@@ -163,8 +163,7 @@ func (l *linear) obey(line string) {
 	}
 }
 
-// lock refuses commands until unlock is typed. The earlier lines stay on the terminal: no program
-// can take them back.
+// lock refuses commands until unlock is typed. No program can take back the lines on a terminal.
 func (l *linear) lock(string) tea.Cmd {
 	l.say("memdesk is locked: nothing is obeyed until you type unlock. What was said before stays on your terminal.")
 	for {

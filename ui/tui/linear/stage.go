@@ -15,8 +15,7 @@ import (
 // linearEvery is the pause between two progress lines of long work.
 const linearEvery = 10 * time.Second
 
-// do runs a command of the console and handles its result: a question, a text to edit, a page, a
-// list.
+// do runs a command of the console and handles what comes: a question, a text to edit, a page, a list.
 func (l *linear) do(cmd tea.Cmd) {
 	a := l.a
 	l.drain(cmd)
@@ -47,8 +46,7 @@ func (l *linear) do(cmd tea.Cmd) {
 	}
 }
 
-// drain runs commands at once, as the console does, and takes their messages one by one until no
-// command is running or the session ends.
+// drain runs commands at once and takes their messages one by one until none runs or the session ends.
 func (l *linear) drain(cmd tea.Cmd) {
 	msgs := make(chan tea.Msg)
 	under := 0

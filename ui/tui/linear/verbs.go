@@ -10,8 +10,7 @@ import (
 	"memdesk/ui/tui"
 )
 
-// heard are the words of acts that are done otherwise where nothing is drawn: a list is read out
-// instead of shown.
+// heard are the acts that are done otherwise where nothing is drawn: a list is read out.
 func (l *linear) heard() map[string]func(string) tea.Cmd {
 	last := act.Undo.With(l.a.D.Undos.Refusal, l.a.D.Undos.Last)
 	return map[string]func(string) tea.Cmd{
@@ -25,8 +24,7 @@ func (l *linear) heard() map[string]func(string) tea.Cmd {
 // drawn are the console's commands that need a screen.
 var drawn = []string{"tier", "export", "save", "view", "theme", "q"}
 
-// verbs are the words of all acts: of lists, of the console, on items and rows, and of the current
-// list only.
+// verbs are the words of all acts: of lists, the console, items and rows, and of the current list.
 func (l *linear) verbs() []act.Act {
 	heard := l.heard()
 	var out []act.Act
@@ -59,8 +57,7 @@ func (l *linear) verbs() []act.Act {
 	return out
 }
 
-// meant are the acts that a line could mean, with their arguments: by word, by a unique beginning of
-// one, or by the key in the console's messages.
+// meant are the acts that a line could mean, with arguments: by word, its beginning, or a key of the console.
 func (l *linear) meant(line string) (found []act.Act, argument string) {
 	word, rest, _ := strings.Cut(line, " ")
 	verbs := l.verbs()

@@ -1,3 +1,2 @@
-// Package pane holds the parts of the console that panes share beside the desk: the acts of more
-// than one pane, the item on the whole screen, the writers. Each pane is a package below it.
+// Package pane holds what panes share beside the desk: acts, the item on the whole screen, the writers.
 package pane

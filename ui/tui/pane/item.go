@@ -93,8 +93,7 @@ func (r *Reader) ToggleMarkdown() tea.Cmd {
 	return r.Pager.AsMarkdown(on)
 }
 
-// CapKnown reports whether the count of a tier tells how full it is: a cap is one item's, and may be of
-// another unit than bytes.
+// CapKnown reports whether a count tells how full a tier is: a cap is one item's, perhaps not in bytes.
 func CapKnown(t model.TierSpec, c model.TierCount) bool {
 	return t.Cap > 0 && t.CapUnit == model.CapBytes && c.Items == 1
 }

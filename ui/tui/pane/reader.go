@@ -31,8 +31,7 @@ type ReadDone struct {
 	revision model.Revision // of the text; empty when there is none
 }
 
-// Reader shows one item at a time. It runs one read at most, and then goes on to the item wanted by
-// then.
+// Reader shows one item at a time, by one read at most, and then goes on to the item wanted by then.
 type Reader struct {
 	d     *desk.Desk
 	ask   func(func(context.Context) any) tea.Cmd

@@ -17,8 +17,7 @@ const OriginWidth = 14
 // keptWriters bounds the writers that a list remembers.
 const keptWriters = 4096
 
-// Writers are the writers of the rows on the screen. They are fetched beside the list, which never
-// waits for them.
+// Writers are the writers of the visible rows, fetched beside the list, which never waits for them.
 type Writers struct {
 	d     *desk.Desk
 	ask   func(func(context.Context) any) tea.Cmd

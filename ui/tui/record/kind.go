@@ -85,7 +85,6 @@ type Kind[T any] struct {
 	Fresh func(ctx context.Context, raw T) (Row[T], error)
 	Hint  string                   // what a filter takes, shown where it is typed
 	Check func(query string) error // why a filter cannot be taken; nil: all can
-	// Live is a cheap stamp of the source: a change refreshes the list while it is on the screen. nil:
-	// the list does not grow by itself.
+	// Live is a cheap stamp of the source: a change refreshes the list on the screen. nil: it does not grow.
 	Live func(ctx context.Context) string
 }

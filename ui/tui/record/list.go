@@ -114,8 +114,7 @@ func (p *List[T]) Enter() tea.Cmd {
 	return tea.Batch(p.Window.Reset(p.fetcher()), p.Watch())
 }
 
-// Awaiting reports whether the first rows, or others in their place, are on their way: an act on the
-// row at the cursor waits for that.
+// Awaiting reports whether the first rows, or others in their place, are on their way: acts on a row wait.
 func (p *List[T]) Awaiting() bool { return p.Window.Loading[list.ArriveReset] }
 
 func (p *List[T]) Visible() bool { return p.D.Frame == nil || p.D.Frame.Shows(p.Kind.Pane) }
@@ -187,8 +186,7 @@ func (p *List[T]) Update(msg any) tea.Cmd {
 	return nil
 }
 
-// follow fetches the detail of the record at the cursor once the cursor rests; at once for the
-// first one, and on the whole screen.
+// follow fetches the detail where the cursor rests; at once for the first one, and on the whole screen.
 func (p *List[T]) follow() tea.Cmd {
 	r, ok := p.Window.Current()
 	switch {
@@ -295,8 +293,7 @@ func (p *List[T]) Typing() *text.Input {
 
 func (p *List[T]) Outermost() bool { return !p.Full && p.Query == "" }
 
-// Back goes from the whole screen to the list, whose detail begins at its first line again, or takes
-// the filter off.
+// Back goes from the whole screen to the list, with its detail at the first line, or takes the filter off.
 func (p *List[T]) Back() tea.Cmd {
 	switch {
 	case p.Full:

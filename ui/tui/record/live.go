@@ -109,8 +109,7 @@ func (p *List[T]) arrived(page list.Fetched[Row[T]]) tea.Cmd {
 	return cmd
 }
 
-// Badge is the number of rows of a polled list, an ellipsis until it is known. Rows about stores that
-// cannot be read do not count, and make it a lower bound.
+// Badge counts the rows of a polled list, … until known; rows about unreadable stores make it a lower bound.
 func (p *List[T]) Badge() (safetext.Text, paint.Tone) {
 	switch {
 	case p.Kind.Live != nil || !p.follows():

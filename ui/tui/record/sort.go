@@ -14,8 +14,7 @@ import (
 	"memdesk/ui/tui/kit/prose"
 )
 
-// maxSorted bounds the rows that are read for sorting: a source pages in its own order, any other
-// order needs all rows. Rows beyond it follow page by page, as the source has them.
+// maxSorted bounds the rows that are read for sorting; later ones follow as the source has them.
 const maxSorted = 5000
 
 type sorting struct {

@@ -57,8 +57,7 @@ func (w *Underway) Words() safetext.Text {
 	return safetext.Text{}
 }
 
-// Bulk is long work with an outcome per item. The work writes it, the screen
-// reads it.
+// Bulk is long work with an outcome per item. The work writes it, the screen reads it.
 type Bulk struct {
 	Kind, Title string // of the job: no names
 	Noun        string
@@ -123,8 +122,7 @@ func (b *Bulk) Tell(t safetext.Text) { b.Locked(func() { b.tail = t }) }
 // Stop marks the work as stopped by the operator.
 func (b *Bulk) Stop() { b.Locked(func() { b.stopped = true }) }
 
-// Settle replaces the outcomes by the final ones. These may count other things than the work did:
-// found names them.
+// Settle replaces the outcomes by the final ones, which may count other things: found names them.
 func (b *Bulk) Settle(rows []Outcome, found string) {
 	b.Locked(func() { b.rows, b.Failed, b.found = nil, 0, found })
 	for _, o := range rows {
@@ -329,15 +327,13 @@ func outcomeText(esc safetext.Escaper, o Outcome) *text.Page {
 	return text.NewPage(head, "")
 }
 
-// Each runs one step for each of Total items and goes on after a failure; only the end of the context
-// stops it, between two items.
+// Each runs one step for each of Total items, also after a failure, until the context ends between two.
 func (b *Bulk) Each(ctx context.Context, j operator.Running, key func(int) string, do func(ctx context.Context, i int) Outcome) error {
 	for i := range b.Total {
 		ran := false
 		err := j.Step(ctx, key(i), func(ctx context.Context) error {
 			ran = true
-			// After a stop or a lost connection the current item still finishes, within its store's
-			// deadline: cut off, its fate would be unknown.
+			// After a stop the current item still finishes, within its store's deadline: its fate would be unknown.
 			o := do(context.WithoutCancel(ctx), i)
 			b.Add(o)
 			if !o.Ok {

@@ -154,8 +154,7 @@ func jobText(d *desk.Desk, row jobRow) *text.Page {
 	return text.NewPage(head, "")
 }
 
-// jobWord is a state in the program's standard word: work that an operator ends is stopped, work
-// that ends early by itself is broken off. Only a question is cancelled.
+// jobWord is a state in the standard word: an operator stops work, else it is broken off, never cancelled.
 func jobWord(s jobs.State) string {
 	return cmp.Or(map[jobs.State]string{jobs.Cancelled: "stopped", jobs.Interrupted: "broken off"}[s], string(s))
 }
@@ -256,8 +255,7 @@ func (w *Underway) cancelJob(row jobRow) tea.Cmd {
 	}}}})
 }
 
-// openOutcomes lists the outcomes of a job of this session, and shows the job itself for another
-// session's.
+// openOutcomes lists the outcomes of a job of this session; of another's it shows the job itself.
 func openOutcomes(w *Underway, p *record.List[jobRow]) tea.Cmd {
 	row := p.Here()
 	if b := w.bulkOf(row.ID); b != nil {

@@ -85,8 +85,7 @@ func Bar(st *paint.Styles, r Row, most int64, cells int) string {
 // The widths of the table's bars and names: the whole table fits beside a list of 100 columns.
 const barCells, nameCells = 6, 9
 
-// Table counts per store what was found, goes, is redacted, held and left, with the sum under it.
-// Stores without findings share one line.
+// Table counts the fates of findings per store, with the sum under it; stores without findings share a line.
 func Table(st *paint.Styles, rows []Row) []text.Line {
 	esc := st.Esc
 	var most int64

@@ -9,8 +9,7 @@ import (
 	"memdesk/ui/tui/kit/paint"
 )
 
-// BoxMargin is the blank columns at each side of a box on a wide screen, boxPad the columns of its
-// border.
+// BoxMargin is the blank columns beside a box on a wide screen, BoxPad the columns of its border.
 const (
 	BoxMargin = 2
 	BoxPad    = 2
@@ -33,8 +32,7 @@ func (md *Modal) BoxWidth(d *Dialog) int {
 	return w - BoxPad
 }
 
-// Boxed draws the question as a box over the screen. The row in question stays visible where there
-// is room. In plain mode, and where the question needs the whole screen, the box takes all of it.
+// Boxed draws the question over the screen, beside its row; in plain mode or without room it takes all.
 func (md *Modal) Boxed(w, h int) ([]string, *tea.Position) {
 	st, d := md.St, md.Dialog
 	inner, room := md.BoxWidth(d), h
@@ -64,8 +62,7 @@ func (md *Modal) Boxed(w, h int) ([]string, *tea.Position) {
 	return under, at
 }
 
-// PutBox draws lines of inner columns in a border over the screen, with its corner at x and y. The
-// screen behind the box steps back, except for the row that the box is about; -1: none.
+// PutBox draws lines of inner columns in a border at x and y. The screen behind steps back, except row; -1: none.
 func PutBox(st *paint.Styles, under, body []string, x, y, inner, row int) {
 	for i, line := range under {
 		if i != row {

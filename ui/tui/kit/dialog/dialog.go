@@ -15,8 +15,7 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// InFlight is the time during which a new dialog ignores keys: they were pressed for the screen
-// before.
+// InFlight is the time in which a new dialog ignores keys: they were pressed for the screen before.
 const InFlight = 350 * time.Millisecond
 
 // Field is an input line of a dialog: a key, a path.
@@ -31,8 +30,7 @@ type Choice struct {
 	Verb  string
 	Key   string // beside its button; empty: none
 	Typed bool   // the name must be typed first, when the dialog has one
-	// Act runs in a command with the fields; nil: Run is called instead, on the update loop, and the
-	// dialog is closed.
+	// Act runs in a command, with the fields; nil: the dialog closes, and Run runs on the update loop.
 	Act func(ctx context.Context, f Filled) Acted
 	Run func() tea.Cmd
 	// Begin is called on the update loop when Act begins; may be nil.
@@ -46,8 +44,7 @@ type Filled struct {
 	Fields []string
 }
 
-// Dialog asks before an act. It starts on Cancel; a form starts in its first field, or in the one
-// with an error.
+// Dialog asks before an act. It starts on Cancel, a form in its first field or in the one with an error.
 type Dialog struct {
 	Title    safetext.Text
 	Lines    []text.Line
@@ -145,8 +142,7 @@ type Host interface {
 	Searching() *text.Pager
 	SearchKey(p *text.Pager, k tea.KeyPressMsg) tea.Cmd
 	SearchLineKeys(p *text.Pager) []act.Act
-	// Did keeps the undo entries of an act and forgets the used ones; changed shows the memory after
-	// an act.
+	// Did keeps the undo entries of an act and forgets the used ones; Changed shows the memory after an act.
 	Did(undo, undone []string)
 	Changed(ok bool) tea.Cmd
 	// Page opens a page over the pane.
@@ -160,8 +156,7 @@ type Proposal struct {
 	No     safetext.Text  // why there is no dialog
 	Open   func() tea.Cmd // opened instead of a dialog: an editor
 	Drop   func()         // runs in a command when nothing is opened or shown
-	// Writable: the session was writable when this was asked for; the dialog is shown only while it
-	// still is.
+	// Writable: the session was writable when this was asked for, and must still be.
 	Writable bool
 }
 
@@ -180,8 +175,7 @@ type Acted struct {
 	Then    func() tea.Cmd // runs at once; nil: nothing
 }
 
-// Again asks the same question with what was typed, and says why above it. It runs in a command, so
-// the dialog on the screen stays as it is.
+// Again, in a command, asks the same question with what was typed, and says why above it.
 func (d *Dialog) Again(f Filled, why safetext.Text) Acted {
 	next := &Dialog{Title: d.Title, Body: d.Body, Name: d.Name, NoReason: d.NoReason, Must: d.Must, Form: d.Form, Choices: d.Choices, Canceled: d.Canceled}
 	next.Lines = append([]text.Line{{Value: why, Kind: text.Alert}}, d.Lines...)
@@ -344,8 +338,7 @@ func (md *Modal) Key(k tea.KeyPressMsg) tea.Cmd {
 	return md.Host.Press(bindings, name)
 }
 
-// answered clears the error of a form once the operator types on; its line stays, so that nothing
-// moves under the cursor.
+// answered clears the error of a form once the operator types on; its line stays, so that nothing moves.
 func (d *Dialog) answered() {
 	if s := d.here(); s.kind == onField {
 		d.Fields[s.n].Wrong = safetext.Text{}
@@ -355,8 +348,7 @@ func (d *Dialog) answered() {
 	}
 }
 
-// astray answers a key that means nothing to a question: its operator looks elsewhere, so a
-// following Enter must not be an act.
+// astray answers a key without a meaning, and moves to Cancel: its operator looks elsewhere.
 func (md *Modal) astray(why safetext.Text) {
 	if md.Dialog.at != 0 {
 		md.Dialog.jump(onCancel)

@@ -1,3 +1,2 @@
-// Package dialog asks before an act: a question with fields and buttons, from the first key to the
-// result of the act.
+// Package dialog asks before an act, from the first key to the result of the act.
 package dialog

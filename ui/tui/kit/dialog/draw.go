@@ -11,8 +11,7 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// render draws the question, the fields and the buttons. A question without room is cut and says
-// so; fields and buttons never are.
+// render draws the question, which may be cut and says so, then fields and buttons, which never are.
 func (d *Dialog) render(st *paint.Styles, width, height int) ([]string, *tea.Position) {
 	answers, cursor := d.answers(st, width)
 	gap := 1 // a blank line above them
@@ -163,8 +162,7 @@ func paragraphs(st *paint.Styles, lines []text.Line, width int) []string {
 	return out
 }
 
-// question draws the lines in at most room rows. Lines without room scroll, and warnings come right
-// after the first two.
+// question draws the lines in at most room rows. The rest scrolls, and warnings follow the first two.
 func (d *Dialog) question(st *paint.Styles, width, room int) []string {
 	out := paragraphs(st, d.Lines, width)
 	d.above, d.rows, d.room = min(d.above, max(len(out)-1, 0)), len(out), room

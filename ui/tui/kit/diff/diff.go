@@ -14,7 +14,6 @@ import (
 )
 
 // maxDiff bounds the compared text, in bytes of both sides: comparing takes more than linear time.
-// A larger text is shown whole, with a note.
 const maxDiff = 2 << 20
 
 // Change is the size of an edit in numbers.
@@ -158,8 +157,7 @@ func (c *Comparison) Text(head []text.Line) *text.Page {
 // maxWords bounds the lines, in bytes, that are compared word by word.
 const maxWords = 4 << 10
 
-// Words returns the differing parts of two lines, by words. Lines with little in common are not
-// marked: everything would be.
+// Words returns the differing words of two lines; none of lines with little in common.
 func Words(old, new string) (gone, come []text.Mark) {
 	if len(old)+len(new) > maxWords {
 		return nil, nil
@@ -179,8 +177,7 @@ func Words(old, new string) (gone, come []text.Mark) {
 	return gone, come
 }
 
-// Merge combines two edits of the same text, line by line. Where both changed the same lines the
-// result holds both, between marks, and clean is false.
+// Merge combines two edits of a text by lines. Both sides of a clash stand between marks; clean is false.
 func Merge(base, theirs, yours string) (merged string, clean bool) {
 	if len(base)+len(theirs)+len(yours) > 2*maxDiff {
 		return yours, false

@@ -14,8 +14,7 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// Browser is a window with what every list has: a filter that follows the typing, a jump to a row,
-// and marks.
+// Browser is a window with what every list has: a filter, a jump to a row, and marks.
 type Browser[T, M any] struct {
 	Inputs
 	Window *Window[T]
@@ -102,8 +101,7 @@ func (b *Browser[T, M]) Trailed(m Trailed[T]) (cmd tea.Cmd, found bool) {
 	return cmd, found
 }
 
-// Due applies what was typed once the typing pauses. One question at a time: a source may keep one
-// walk only.
+// Due applies what was typed after a pause, one question at a time: a source may keep one walk only.
 func (b *Browser[T, M]) Due(m FilterDue) tea.Cmd {
 	query, now := b.due(m)
 	switch {
@@ -155,8 +153,7 @@ func (b *Browser[T, M]) refilter(was string) tea.Cmd {
 	return b.Restart(false)
 }
 
-// Restart fetches the list anew; the cursor goes to the nearest remaining row. once: a filter's
-// matches are wanted at once.
+// Restart fetches the list anew, with the cursor on the nearest remaining row; once: one page is enough.
 func (b *Browser[T, M]) Restart(once bool) tea.Cmd {
 	return b.Window.ResetNear(b.Fetcher(), b.Window.Neighbours(), once)
 }

@@ -1,7 +1,6 @@
 package list
 
-// Fit is the width of the widest cell seen in each column of a list. It only grows, so that columns
-// rarely move while the list goes on.
+// Fit is the widest cell seen in each column. It only grows, so that columns rarely move.
 type Fit []int
 
 // See notes the width of a cell.

@@ -22,8 +22,7 @@ const filterHint = "words, an expression or -f letters; ! shows the others"
 // FilterDue says that the debounce is over.
 type FilterDue struct{ gen int }
 
-// Inputs are the inputs of a list, which follows the typing: a filter, and the first letters of a row
-// to jump to.
+// Inputs are a list's filter, and the first letters of a row to jump to; the list follows the typing.
 type Inputs struct {
 	Query  string     // the filter in force
 	Filter text.Input // where it is typed
@@ -112,8 +111,7 @@ func (in *Inputs) StartJump(at int) tea.Cmd {
 
 func (in *Inputs) EndJump() { in.jump.Focus = false }
 
-// Found is the first of n rows that begins with what was typed, from the row where the jump began on
-// and around the end; -1 when none does.
+// Found is the first of n rows that begins with what was typed, from the cursor on and around the end; -1: none.
 func (in *Inputs) Found(n int, names func(i int) []string) int {
 	from := min(in.from, max(n-1, 0))
 	if in.jump.Value() == "" {
@@ -137,8 +135,7 @@ func begins(text string, names []string) bool {
 	return false
 }
 
-// JumpKeys end a jump. Where the row at the cursor begins with what was typed (here), enter stays
-// there; else look searches the pages that are not loaded.
+// JumpKeys end a jump: enter stays at a row that begins so (here), else look searches the rest of the list.
 func (in *Inputs) JumpKeys(here func(text string) bool, look func(text string) tea.Cmd, back func(from int) tea.Cmd) []act.Act {
 	enter := act.Act{Keys: []string{"enter"}, Name: "stay here", Doc: "stay at this row, which begins so", Do: func() tea.Cmd {
 		in.EndJump()
@@ -162,8 +159,7 @@ func (in *Inputs) JumpKeys(here func(text string) bool, look func(text string) t
 // RestDue says that the cursor has rested.
 type RestDue struct{ Gen int }
 
-// Rest is the debounce of the detail: of rows that a held key passes, nothing is read, laid out or
-// sent.
+// Rest is the debounce of the detail: of rows that a held key passes, nothing is read.
 type Rest struct {
 	later func(time.Duration, any) tea.Cmd
 	Gen   int
@@ -180,6 +176,5 @@ func (r *Rest) Moved() tea.Cmd {
 // Over reports whether the cursor has not moved since.
 func (r *Rest) Over(m RestDue) bool { return m.Gen == r.Gen }
 
-// PreviewAfter is the time that the cursor must rest before its item is read, so that a held key
-// does not read every item on its way.
+// PreviewAfter is the time that the cursor must rest before its item is read: a held key reads none.
 const PreviewAfter = 60 * time.Millisecond

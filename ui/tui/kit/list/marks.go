@@ -13,8 +13,7 @@ import (
 	"memdesk/ui/tui/kit/prose"
 )
 
-// Marks are the rows for the next act. They are kept by id, in the order of marking, also for rows
-// outside the window; M is the kept part of a row.
+// Marks are the rows for the next act, by id, in the order of marking; M is the kept part of a row.
 type Marks[T, M any] struct {
 	list   func() *Window[T]
 	small  func(T) M
@@ -44,8 +43,7 @@ type Marked interface {
 	Clear()
 }
 
-// Filtered recounts the marks for a new filter. Where there are marks, the list is read to find out
-// which of them it shows: an act must not reach further than the operator knows.
+// Filtered finds out which marks a new filter shows: an act must not reach further than the operator knows.
 func (m *Marks[T, M]) Filtered(filter string) tea.Cmd {
 	m.look++
 	m.filter, m.inside, m.counted = filter, map[string]bool{}, filter == "" || m.N() == 0

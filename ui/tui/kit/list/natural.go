@@ -26,8 +26,7 @@ func Natural(a, b string) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// digits returns the leading digits of a text, without leading zeros and thousands commas, and the
-// rest.
+// digits returns the leading number of a text, without leading zeros and commas, and the rest.
 func digits(s string) (number, rest string) {
 	n := 0
 	for n < len(s) && (s[n] >= '0' && s[n] <= '9' || n > 0 && s[n] == ',') {

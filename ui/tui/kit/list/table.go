@@ -6,8 +6,7 @@ import (
 	"memdesk/ui/act"
 )
 
-// Table is a cursor over rows that are all in memory: stores, tiers, hits. Rows that cannot be
-// selected are skipped.
+// Table is a cursor over rows in memory: stores, tiers, hits. It skips rows that cannot be selected.
 type Table struct {
 	N, Sel, Top, Height int
 	leap                bool             // scroll by half a screen: there is a detail beside the rows

@@ -162,8 +162,7 @@ func (w *Window[T]) stop() {
 	}
 }
 
-// Neighbours are the distances of the loaded rows from the cursor's row: where that row is gone,
-// the nearest replaces it.
+// Neighbours are the distances of the loaded rows from the cursor's row, which the nearest replaces.
 func (w *Window[T]) Neighbours() map[string]int {
 	out := make(map[string]int, len(w.Rows))
 	for i, r := range w.Rows {
@@ -176,8 +175,7 @@ func (w *Window[T]) Neighbours() map[string]int {
 	return out
 }
 
-// ResetNear begins a list anew and keeps the cursor on its row, at its new position, or on the
-// nearest remaining row.
+// ResetNear begins a list anew with the cursor on its row, or on the nearest remaining one.
 func (w *Window[T]) ResetNear(f Fetcher[T], neighbours map[string]int, once bool) tea.Cmd {
 	if len(neighbours) == 0 {
 		return w.Reset(f)
@@ -217,8 +215,7 @@ func (h *Held[T]) rows(id func(T) string) map[string]int {
 	return out
 }
 
-// Take restores saved rows, with the cursor on the row of key when that is not empty, and refreshes
-// them.
+// Take restores saved rows, with the cursor on the row of key, if not empty, and refreshes them.
 func (w *Window[T]) Take(f Fetcher[T], h *Held[T], key string) tea.Cmd {
 	line := w.Sel - w.Top
 	w.Fetch, w.Trail = f, nil

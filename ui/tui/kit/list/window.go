@@ -48,8 +48,7 @@ func (s Said) Words(esc safetext.Escaper) safetext.Text {
 // Fetcher loads one page. It runs in a command, off the update loop.
 type Fetcher[T any] func(ctx context.Context, at From, limit int) (Span[T], error)
 
-// keptPages bounds the window: pages further away are dropped and fetched again when the operator
-// returns to them.
+// keptPages bounds the window: pages further away are dropped, and fetched again on return.
 const keptPages = 3
 
 type arrival int
@@ -104,8 +103,7 @@ func NewWindow[T any](ask func(func(context.Context) any) tea.Cmd, id func(T) st
 	return &Window[T]{Ask: ask, Id: id, Height: 1, PerPage: model.DefaultPage}
 }
 
-// Reset begins a list anew. The old rows stay until the new ones come, so that the screen does not
-// jump.
+// Reset begins a list anew. The old rows stay until the new ones come: the screen does not jump.
 func (w *Window[T]) Reset(f Fetcher[T]) tea.Cmd {
 	w.Fetch = f
 	return w.Restart(From{})
@@ -147,8 +145,7 @@ func (w *Window[T]) request(how arrival, at From, pages int) tea.Cmd {
 	})
 }
 
-// Refresh fetches the loaded pages again and keeps the selection by its id. During another fetch it
-// waits for that answer first.
+// Refresh fetches the loaded pages again, after a fetch under way, and keeps the selection by its id.
 func (w *Window[T]) Refresh() tea.Cmd {
 	switch {
 	case w.Fetch == nil:
@@ -196,8 +193,7 @@ func (w *Window[T]) Arrive(m Fetched[T]) tea.Cmd {
 	return w.ahead()
 }
 
-// Drop ends an automatic refresh without its rows, and reports whether m is its answer: the list was frozen
-// meanwhile. A refresh that somebody has asked for meanwhile keeps it.
+// Drop ends an automatic refresh of a frozen list, if m is its answer and nobody has asked for it since.
 func (w *Window[T]) Drop(m Fetched[T]) bool {
 	if m.Gen != w.Gen || m.How != ArriveRefresh || !w.Quiet || w.again {
 		return false
@@ -475,8 +471,7 @@ func (w *Window[T]) Busy() bool {
 		w.Loading[arriveNext] && w.Sel >= len(w.Rows)-1 || w.Loading[arrivePrev] && w.Sel == 0
 }
 
-// Total is the size of the whole list: as the store counted it, or exactly as seen when the window
-// reaches the end.
+// Total is the size of the list: as the store counted it, or as seen when the window reaches the end.
 func (w *Window[T]) Total() model.Count {
 	if len(w.Pages) == 0 {
 		return model.Count{Unknown: true}

@@ -12,8 +12,7 @@ import (
 // Crash ends the program after a panic in a command.
 type Crash string
 
-// guarded runs a command so that a panic ends the program in good order. Bubble Tea's own recovery
-// prints the panic value, which may hold content of a store.
+// guarded ends the program after a panic. Bubble Tea's own recovery would print content of a store.
 func guarded(cmd tea.Cmd) tea.Cmd {
 	return func() (msg tea.Msg) {
 		defer func() {

@@ -11,8 +11,7 @@ import (
 	"memdesk/ui/tui/kit/prose"
 )
 
-// Loop connects a part of the console with the update loop: it runs questions in commands, writes
-// on the status line, and draws in the session's styles.
+// Loop runs questions in commands, writes on the status line, and draws in the session's styles.
 type Loop struct {
 	Ctx   context.Context  // of the session: commands end with it
 	St    *paint.Styles    // owned by the update loop, which may change them
@@ -49,8 +48,7 @@ type Then func() tea.Cmd
 // Someday is a Then that runs after a pause, with or without a screen.
 type Someday func() tea.Cmd
 
-// Asker runs a question in a command and delivers its answer to one pane. A nil
-// answer is dropped.
+// Asker runs a question in a command and delivers its answer, unless it is nil, to one pane.
 func (l *Loop) Asker(pane int) func(func(context.Context) any) tea.Cmd {
 	return func(f func(context.Context) any) tea.Cmd {
 		return guarded(func() tea.Msg {

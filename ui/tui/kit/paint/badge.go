@@ -10,8 +10,7 @@ import (
 // BadgeSign is the columns of a badge before its state: the sign and a blank.
 const BadgeSign = 2
 
-// Badge is a state with the sign of its tone, readable without colour and at a glance down a
-// column.
+// Badge is a state with the sign of its tone, readable without colour and at a glance.
 func (s *Styles) Badge(t Tone, state safetext.Text) safetext.Text {
 	if state.IsEmpty() {
 		return state
@@ -25,8 +24,7 @@ const gaugeCells = 5
 // GaugeWidth is the width of a gauge with its number.
 const GaugeWidth = gaugeCells + 7
 
-// Gauge draws the used percentage of a cap, with the number at its right, and the paint for how
-// near the cap is.
+// Gauge draws the used percentage of a cap, with its number, and the paint for how near the cap is.
 func (s *Styles) Gauge(percent int64) (safetext.Text, Paint) {
 	const steps = 5 // of a cell
 	used := int(min(max(percent, 0), 100) * gaugeCells * steps / 100)

@@ -13,8 +13,7 @@ type Title struct {
 	At     safetext.Text   // the position in the list or text
 	Busy   bool            // something is being loaded
 	Width  int
-	// List is the width of the list beside a detail, 0 without a detail; Aside is the title of that
-	// detail.
+	// List is the width of the list beside a detail, 0 without one; Aside is the title of that detail.
 	List  int
 	Aside safetext.Text
 }
@@ -22,8 +21,7 @@ type Title struct {
 // borderEnds are the columns of border, with a blank, before and after a title.
 const borderEnds = 3
 
-// Border draws the line above a pane: breadcrumbs at the left, the position at the right of the
-// list. Breadcrumbs without room over the list replace the title of the detail.
+// Border draws the line above a pane; breadcrumbs without room over the list replace the detail's title.
 func (s *Styles) Border(t Title) string {
 	loading := s.Esc.Const("loading")
 	need := borderEnds + s.CrumbsWidth(t.Crumbs) + 2 + max(t.At.Width(), loading.Width()) + borderEnds
@@ -37,8 +35,7 @@ func (s *Styles) Border(t Title) string {
 	return s.titled(t, t.List) + s.line(aside, aside.Left).End()
 }
 
-// titled is the part of the border over the list. The sign of loading is beside the position, or
-// replaces it for lack of room: breadcrumbs never move for it.
+// titled is the border over the list. The sign of loading never moves breadcrumbs: it may replace the position.
 func (s *Styles) titled(t Title, width int) string {
 	loading := s.Esc.Const("loading")
 	at, room := t.At, width-2*borderEnds-2
@@ -85,8 +82,7 @@ func (s *Styles) CrumbsWidth(crumbs []safetext.Text) int {
 	return n
 }
 
-// Elide leaves out breadcrumbs in the middle until the rest fits: the pane and the current place
-// say most. A place that is too long alone is cut in its middle, so that its name stays whole.
+// Elide leaves out breadcrumbs in the middle until the rest fits; a long place is cut in its own middle.
 func (s *Styles) Elide(crumbs []safetext.Text, width int) []safetext.Text {
 	last := len(crumbs) - 1
 	if s.CrumbsWidth(crumbs) <= width || last < 1 {

@@ -1,3 +1,2 @@
-// Package paint holds the palette, the signs and the row: all of a line's looks. It accepts safe
-// text only.
+// Package paint holds the palette, the signs and the row. It accepts safe text only.
 package paint

@@ -14,8 +14,7 @@ func (t Tone) Urgency() int {
 	return [...]int{ToneBad: 0, ToneWarn: 1, ToneInfo: 2, ToneGood: 3}[t]
 }
 
-// Look is the kind of a part of a body and selects its paint. Every look has a sign in the text
-// too.
+// Look is the kind of a part of a body and selects its paint; each has a sign in the text too.
 type Look int
 
 const (

@@ -10,8 +10,7 @@ import (
 	"memdesk/internal/safetext"
 )
 
-// Row builds one line of the screen. It accepts safe text only and is cut or padded to its width,
-// so rows can be put side by side without measuring.
+// Row builds one line of the screen from safe text, cut or padded to its width.
 type Row struct {
 	St    *Styles
 	out   strings.Builder
@@ -30,8 +29,7 @@ func (s *Styles) Row(width int) *Row {
 	return r
 }
 
-// Highlighted starts the row under the cursor: one paint for the whole row, and a sign that shows
-// it without colour.
+// Highlighted starts the row under the cursor: one paint for all of it, and a sign for want of colour.
 func (s *Styles) Highlighted(width int, at, focus bool) *Row {
 	r := s.Row(width)
 	switch {
@@ -220,8 +218,7 @@ const (
 	inMark
 )
 
-// segment is the length of the text from at on that has one paint. An escape inside a match keeps
-// its own paint, so that a match cannot pass it off as text.
+// segment is the text from at on that has one paint. An escape keeps its own inside a match: it is no text.
 func segment(at, end int, marks, hits []safetext.Span) (next int, kind special) {
 	for _, m := range marks {
 		if at >= m.Start && at < m.End {
@@ -264,8 +261,7 @@ func LeftOut(esc safetext.Escaper) safetext.Text {
 	return esc.Const("…")
 }
 
-// Tail fits a name into width columns and leaves out its beginning when it is too long: the end of
-// a path tells most. whole is raw and suffix, escaped.
+// Tail fits a name into width columns without its beginning: the end of a path tells most. whole is raw, escaped.
 func (s *Styles) Tail(whole safetext.Text, raw, suffix string, width int) safetext.Text {
 	lead := LeftOut(s.Esc)
 	if raw == "" || s.Width(whole) <= width || width < 6 {
@@ -311,8 +307,7 @@ func (s *Styles) trunc(t safetext.Text, columns int) safetext.Text {
 	return cut
 }
 
-// Wrap breaks a text into lines of at most columns of the renderer; only a wider escape exceeds
-// that.
+// Wrap breaks a text into lines of at most columns; only a wider escape exceeds that.
 func (s *Styles) Wrap(t safetext.Text, columns int) []safetext.Text {
 	parts := s.Esc.Wrap(t, columns)
 	for n := columns - 1; n > safetext.MaxMark && slices.ContainsFunc(parts, func(p safetext.Text) bool { return s.Width(p) > columns }); n-- {
@@ -333,8 +328,7 @@ func (s *Styles) FillTo(lines []string, width, height int) []string {
 	return lines
 }
 
-// Beside puts two blocks of the same height next to each other, a blank apart. A sign in the line between them
-// says that the right one goes on.
+// Beside puts two blocks of one height next to each other; a sign in the line between says that the right goes on.
 func (s *Styles) Beside(left, right []string, above, below bool) []string {
 	bar := s.Row(1).Put(s.Dim, s.Glyphs.Vertical).End()
 	out := make([]string, len(left))

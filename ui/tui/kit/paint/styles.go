@@ -10,8 +10,7 @@ import (
 	"memdesk/internal/safetext"
 )
 
-// Paint is one style of the palette, kept as the bytes around a text: a frame has hundreds of
-// cells, and asking a style engine for each exceeds the budget.
+// Paint is a style as the bytes around a text: asking a style engine for each cell exceeds the budget.
 type Paint struct {
 	On, Off string
 	bare    bool // its blanks look like any other
@@ -46,15 +45,13 @@ type Looks struct {
 	Theme               string
 }
 
-// MinWidth is the narrowest terminal drawn, in columns; from WideFrom columns on, list and detail
-// are side by side.
+// MinWidth is the narrowest terminal drawn, in columns; from WideFrom on, a detail is beside its list.
 const (
 	MinWidth = 60
 	WideFrom = 100
 )
 
-// Styles is the one palette. Colour never carries meaning alone: every coloured state has a word or
-// a sign too.
+// Styles is the one palette. Every coloured state has a word or a sign too.
 type Styles struct {
 	Esc      safetext.Escaper
 	Glyphs   glyphs
@@ -74,8 +71,7 @@ type Styles struct {
 	Selected, selectedIn Paint // the row under the cursor: in the pane that has the focus, and elsewhere
 }
 
-// New builds the palette: without colour only bold, faint, underline and reverse, with bare
-// (--plain) nothing at all.
+// New builds the palette: without colour bold, faint, underline and reverse; with bare (--plain) nothing.
 func New(l Looks, dark bool) *Styles {
 	s := &Styles{Esc: safetext.Escaper{ASCII: l.Ascii}, Glyphs: newGlyphs(l.Ascii)}
 	n := lipgloss.NewStyle

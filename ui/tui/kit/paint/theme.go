@@ -8,8 +8,7 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// The themes. Auto is dark or light, by the terminal's background; high contrast and colour blind
-// exist for both.
+// The themes. Auto is dark or light, by the terminal's background; the last two exist for both.
 const (
 	ThemeAuto         = "auto"
 	ThemeDark         = "dark"
@@ -92,8 +91,7 @@ func PaletteOf(theme string, dark bool) Palette {
 	return palettes[ThemeAuto][theme == ThemeDark || theme != ThemeLight && dark]
 }
 
-// DarkFirst is the background assumed until the terminal answers, or for good when it never does:
-// COLORFGBG, which some terminals set, else dark.
+// DarkFirst is the background until the terminal answers, if it does: by COLORFGBG, else dark.
 func DarkFirst(env map[string]string) bool {
 	v := env["COLORFGBG"]
 	bg := v[strings.LastIndex(v, ";")+1:]

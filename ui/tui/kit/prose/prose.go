@@ -150,8 +150,7 @@ func ShortCapacity(t model.TierSpec) string {
 	return Capacity(t)
 }
 
-// Reason is an error in words for one line, without the operation where the screen has named it
-// already.
+// Reason is an error for one line, without the operation: the screen has named it.
 func Reason(esc safetext.Escaper, err error) safetext.Text {
 	var e *model.Error
 	if errors.As(err, &e) && e.Err != nil {
@@ -163,8 +162,7 @@ func Reason(esc safetext.Escaper, err error) safetext.Text {
 // MaxReason bounds an error text on the screen, in bytes; a cut is said.
 const MaxReason = 2000
 
-// NameFirst is an id for a row: the file's name and then its folder, since many ids share the
-// beginning of their path.
+// NameFirst is an id for a row, the file before its folder: many ids begin with the same path.
 func NameFirst(esc safetext.Escaper, id string) safetext.Text {
 	dir, name := path.Split(id)
 	if dir == "" || name == "" {

@@ -39,8 +39,7 @@ func (in *Input) line() *textinput.Model {
 	return &in.model
 }
 
-// lineKeys are the keys of bubbles without its paste and suggestions: those keys belong to the
-// console.
+// lineKeys are the keys of bubbles without paste and suggestions, which belong to the console.
 func lineKeys() textinput.KeyMap {
 	keys := textinput.DefaultKeyMap()
 	none := key.NewBinding(key.WithDisabled())
@@ -55,8 +54,7 @@ func (in *Input) Set(s string) {
 	in.line().CursorEnd()
 }
 
-// Edit opens the input on an earlier text. It is selected, as in the address line of a browser: what is
-// typed or deleted first replaces it, a key that moves the cursor keeps it.
+// Edit opens the input on an earlier text, selected: typing replaces it, moving the cursor keeps it.
 func (in *Input) Edit(s string) {
 	in.Set(s)
 	in.Focus, in.fresh = true, s != ""
@@ -119,8 +117,7 @@ func (in *Input) Key(k tea.KeyPressMsg) (changed, used bool) {
 	return in.model.Value() != before, true
 }
 
-// Render draws the line behind its prompt; the second result is the column of the cursor. A line
-// longer than the room shows the part around the cursor, an empty one the hint.
+// Render draws the line behind its prompt, around the cursor, and returns its column; when empty, the hint.
 func (in *Input) Render(r *paint.Row, prompt, hint safetext.Text) int {
 	st, full := r.St, r.Left
 	r.Put(st.Key, prompt)

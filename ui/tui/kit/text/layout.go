@@ -11,8 +11,7 @@ import (
 	"memdesk/ui/tui/kit/paint"
 )
 
-// RowRef is a row of the wrapped text: a piece of the body by its offset, or the whole head with
-// off -1, and the row inside it.
+// RowRef is a row of the wrapped text: a piece of the body by its offset (-1: the head), and the row in it.
 type RowRef struct{ Off, sub int }
 
 var Start = RowRef{Off: -1}
@@ -43,8 +42,7 @@ func (w Wrapped) found() bool {
 	return slices.ContainsFunc(w.Runs, is) || slices.ContainsFunc(w.labelRuns, is)
 }
 
-// Layout wraps what surrounds a place: up to before rows above it and after rows
-// from it on.
+// Layout wraps what surrounds a place: rows above it, and rows from it on.
 type Layout struct {
 	St       *paint.Styles // a copy of its own: the console may change its styles meanwhile
 	Width    int
@@ -192,8 +190,7 @@ func (l Layout) pieceRows(t *Page, off, line int) []Wrapped {
 	return out
 }
 
-// drawn is a piece of the body as drawn: its text, the look of the whole, and parts with other
-// looks, by their place in the text.
+// drawn is a piece of the body as drawn: its text, the look of the whole, and parts with other looks.
 func (l Layout) drawn(t *Page, off int, raw string, cont bool) (string, paint.Look, []paint.Stretch) {
 	whole, marked := paint.LookPlain, paint.LookMark
 	if t.Kind == Diff {
@@ -221,8 +218,7 @@ func (l Layout) drawn(t *Page, off int, raw string, cont bool) (string, paint.Lo
 	return raw, paint.LookPlain, parts
 }
 
-// matchesIn returns the matches in a part of the body, by their place in it. A match may begin
-// before the part.
+// matchesIn returns the matches in a part of the body, by their place in it, and one that began before.
 func (l Layout) matchesIn(t *Page, off, end int) (out []paint.Stretch) {
 	if l.needle == nil {
 		return nil
@@ -332,8 +328,7 @@ func (l Layout) Around(t *Page, at RowRef, before, after int) (rows []Wrapped, i
 	return rows, max(len(rows)-1, 0)
 }
 
-// gutter is the columns left of a body: of the line numbers, which a comparison has in its own lines and
-// an excerpt lacks.
+// gutter is the columns of line numbers; a comparison has them in its lines, an excerpt has none.
 func gutter(t *Page) int {
 	if t.Kind == Diff || t.Kind == Excerpt {
 		return 2
@@ -341,8 +336,7 @@ func gutter(t *Page) int {
 	return max(len(strconv.Itoa(t.Total)), 2) + 1
 }
 
-// hang is the columns by which the rows of a wrapped line stand behind its first: in a comparison, below the
-// text and not below its sign.
+// hang is the indent of the further rows of a wrapped line: in a comparison, below the text, not the sign.
 func hang(t *Page) int {
 	if t.Kind == Diff {
 		return 1

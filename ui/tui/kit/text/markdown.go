@@ -8,8 +8,7 @@ import (
 	"memdesk/ui/tui/kit/paint"
 )
 
-// diffLooks are the looks of the first line of rest, which is a unified diff from there on, and of the words that
-// changed in it.
+// diffLooks are the looks of the first line of a unified diff, and of the words that changed in it.
 func diffLooks(rest string) (whole, words paint.Look) {
 	switch {
 	case rest == "":
@@ -60,8 +59,7 @@ func (t *Page) marksIn(start, end int) []Mark {
 	return out
 }
 
-// indexFences records for each block whether it begins inside fenced code. It reads the body once,
-// so it belongs in a command.
+// indexFences notes of each block whether it begins inside fenced code. It reads the body once, in a command.
 func (t *Page) indexFences() {
 	inside := false
 	for at := 0; at < len(t.Body); at += blockBytes {
@@ -90,8 +88,7 @@ func (t *Page) fencesIn(start, end int) int {
 // fenceSign opens and closes code.
 const fenceSign = "```"
 
-// lineBegins reports whether there are at most three blanks between at and the
-// start of its line.
+// lineBegins reports whether at most three blanks stand between at and the start of its line.
 func (t *Page) lineBegins(at int) bool {
 	for n := 0; n <= 3; n++ {
 		switch {
@@ -113,8 +110,7 @@ func (t *Page) Fenced(off int) bool {
 	return t.fences[b] != (t.fencesIn(b*blockBytes, off)%2 == 1)
 }
 
-// MarkdownLine draws one line of markdown. It works line by line, so that a window costs the same
-// in a text of any size; unknown markup stays as it is.
+// MarkdownLine draws one line of markdown, in a text of any size; unknown markup stays as it is.
 func MarkdownLine(raw string, inCode, ascii bool) (string, paint.Look, []paint.Stretch) {
 	body := strings.TrimLeft(raw, " ")
 	indent := raw[:len(raw)-len(body)]
@@ -166,8 +162,7 @@ func isRule(body string) bool {
 	return len(s) >= 3 && (strings.Trim(s, "-") == "" || strings.Trim(s, "*") == "" || strings.Trim(s, "_") == "")
 }
 
-// inline draws code, emphasis and links inside a line. A link shows its target as text: content of
-// a store never becomes a hyperlink of the terminal.
+// inline draws code, emphasis and links. A link shows its target as text and never becomes one of the terminal.
 func inline(s string) (string, []paint.Stretch) {
 	var b strings.Builder
 	var runs []paint.Stretch

@@ -11,8 +11,7 @@ import (
 	"memdesk/internal/safetext"
 )
 
-// needle is the text of a search, case-insensitive. Escaped text is found by its escaped form too:
-// the operator types what the screen shows.
+// needle is the text of a search, case-insensitive; what the screen shows escaped is found by that form too.
 type needle struct{ forms []form }
 
 type form struct {
@@ -109,8 +108,7 @@ func within1(s string, at int) bool {
 	return false
 }
 
-// each gives the start and the end of every match that begins in s[from:limit], in order and without
-// overlaps.
+// each gives start and end of every match that begins in s[from:limit], in order and without overlaps.
 func (n *needle) each(s string, from, limit int) iter.Seq2[int, int] {
 	type lead struct {
 		form  *form
@@ -182,8 +180,7 @@ func (n *needle) inHead(t *Page, from int) iter.Seq[spot] {
 	}
 }
 
-// spot is the place of a match: in the name or the value of a head line, or in the body, which
-// follows all of them.
+// spot is the place of a match: in the name or the value of a head line, or in the body after them.
 type spot struct {
 	head, part int // head is the number of head lines for the body
 	start, end int

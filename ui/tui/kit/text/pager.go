@@ -23,8 +23,7 @@ type LaidOut struct {
 	sight *sight // the answer to the search; nil: nothing was searched
 }
 
-// Pager shows a text of any size: a window of wrapped rows around the screen. Escaping and wrapping
-// run in commands; a key only moves the window.
+// Pager shows a text of any size: rows around the screen, which commands escape and wrap. A key only moves it.
 type Pager struct {
 	ask    func(func(context.Context) any) tea.Cmd
 	St     *paint.Styles
@@ -49,8 +48,7 @@ func New(st *paint.Styles, ask func(func(context.Context) any) tea.Cmd) *Pager {
 	return &Pager{ask: ask, St: st, Width: 80, Height: 1}
 }
 
-// Show opens a text at a line of its body, 0 for its head. The old text stays on the screen until
-// the new one is laid out.
+// Show opens a text at a line of its body, 0 for its head; the old one stays until it is laid out.
 func (p *Pager) Show(t *Page, line int, terms []string) tea.Cmd {
 	p.Text, p.Terms = t, terms
 	at := Start
@@ -250,8 +248,7 @@ func (p *Pager) Render(width, height int) []string {
 	return p.St.FillTo(out, width, height)
 }
 
-// Framed draws the visible rows with a column on each side; the left one marks the rows with
-// matches, without colour too.
+// Framed draws the visible rows between two columns; the left one marks matches without colour too.
 func (p *Pager) Framed(width, height int) []string {
 	out := p.Render(width-2, height)
 	for i, line := range out {

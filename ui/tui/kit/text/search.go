@@ -11,8 +11,7 @@ import (
 	"memdesk/ui/tui/kit/prose"
 )
 
-// search is a search in the text of a pager. It runs in a command; the screen moves only when the
-// match is off it.
+// search is a search in a pager, in a command; the screen moves only to a match that is off it.
 type search struct {
 	In     Input
 	Words  string   // in force, as typed
@@ -67,8 +66,7 @@ func (w target) nearby(t *Page, n *needle, f *finding) *sight {
 	return nil
 }
 
-// answer searches the text, unless that was done before. It runs in a command; nil when another
-// target has come since.
+// answer, in a command, searches the text, if that is to do; nil when another target has come since.
 func (w target) answer(t *Page, n *needle, f *finding, last *atomic.Int64) *sight {
 	if f == nil || f.text != t || f.needle != n {
 		if f = n.in(t, func() bool { return last.Load() != w.number }); f == nil {
@@ -110,8 +108,7 @@ func (p *Pager) wantAt(at RowRef, from spot, back, still bool) tea.Cmd {
 	return p.LayOut(at, 0, false)
 }
 
-// saw takes the matches and returns the top row of the screen: rows are those to be shown, top is
-// the row of the match.
+// saw takes the matches and returns the top row of the screen, among the rows to be shown.
 func (p *Pager) saw(m LaidOut) (top int) {
 	s := &p.Search
 	switch {
@@ -167,8 +164,7 @@ func (p *Pager) spotAt(at RowRef) spot {
 	return spot{}
 }
 
-// Hop goes to the next match, or to the previous. Where the operator has scrolled away from the
-// current match, it goes on from the screen.
+// Hop goes to the next match, or to the previous; from the screen where the operator has scrolled away.
 func (p *Pager) Hop(back bool) tea.Cmd {
 	s := &p.Search
 	if p.Text == nil {

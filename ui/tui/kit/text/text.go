@@ -16,8 +16,7 @@ import (
 type Mark struct{ Start, End int }
 
 const (
-	// pieceBytes is the longest part of a stored line that is escaped and wrapped at once; a longer
-	// line is shown in pieces, each marked.
+	// pieceBytes is the longest part of a stored line that is wrapped at once; longer lines come in pieces.
 	pieceBytes = 4 << 10
 	// blockBytes is the grain of the index that turns offsets into line numbers.
 	blockBytes = 64 << 10
@@ -65,8 +64,7 @@ type Line struct {
 	tone  paint.Tone      // of the sign
 }
 
-// Advice is a note that says what to do. Keys stand between backquotes in its format and are painted as keys; a
-// percent sign begins a verb.
+// Advice is a note that says what to do. Keys stand between backquotes; a percent sign begins a verb.
 func Advice(esc safetext.Escaper, format string, args ...any) Line {
 	out := Line{Kind: Note}
 	for i, part := range strings.Split(format, "`") {
@@ -164,8 +162,7 @@ func (t *Page) offsetOf(line int) int {
 	return off
 }
 
-// PieceEnd is the end of the piece that starts at off, and the start of the next one: after a
-// newline, or inside a long line.
+// PieceEnd is the end of the piece that starts at off, and the start of the next one.
 func (t *Page) PieceEnd(off int) (end, next int) {
 	limit := min(off+pieceBytes, len(t.Body))
 	if i := strings.IndexByte(t.Body[off:limit], '\n'); i >= 0 {
@@ -191,15 +188,13 @@ func (t *Page) cut(off int) int {
 	return off
 }
 
-// pieceBefore is the start of the piece that ends at off. Pieces of a long line are counted from
-// the start of the line, so going up and down meets the same ones.
+// pieceBefore is the start of the piece that ends at off, counted from the start of its line, as going down does.
 func (t *Page) pieceBefore(off int) int {
 	start := t.LineStart(off - 1)
 	if off-start <= pieceBytes {
 		return start
 	}
-	// Pieces are pieceBytes long less at most three bytes of a split character, so
-	// the one before off starts after this.
+	// Pieces lack at most three bytes, of a split character, so the one before off starts after this.
 	at := t.pieceNear(start, off-2*pieceBytes)
 	for {
 		_, next := t.PieceEnd(at)
@@ -210,8 +205,7 @@ func (t *Page) pieceBefore(off int) int {
 	}
 }
 
-// pieceNear walks the pieces of a long line to the last one that starts at or before off. It reads
-// only the cuts, not the bytes between them.
+// pieceNear walks the pieces of a long line, by their cuts, to the last one that starts at or before off.
 func (t *Page) pieceNear(start, off int) int {
 	at := start
 	for {

@@ -97,8 +97,7 @@ func events(d *pane.Bench, of model.Ref) record.Kind[operator.AuditEvent] {
 	return kind
 }
 
-// writingOfEvent is the writer of an event. The log writes "agent NAME"; writes through a door are
-// noted under NAME alone.
+// writingOfEvent is the writer of an event; the log writes "agent NAME", a door notes NAME alone.
 func writingOfEvent(d *desk.Desk, ctx context.Context, e operator.AuditEvent) (change.Writing, bool) {
 	if e.Noted || e.Actor == "" {
 		return change.Writing{}, false
@@ -148,8 +147,7 @@ func auditRecord(d *desk.Desk, e operator.AuditEvent) record.Row[operator.AuditE
 // claimed precedes an operator without a checked key.
 const claimed = "unauthenticated "
 
-// actorCell is an operator in a narrow column: the name first, and a question mark where it is only
-// claimed; the event itself says so in words.
+// actorCell is an operator in a narrow column, with a question mark before a name that is only claimed.
 func actorCell(esc safetext.Escaper, actor string) safetext.Text {
 	if name, ok := strings.CutPrefix(actor, claimed); ok {
 		return esc.Sprintf("? %s", esc.LineMax(name, prose.MaxTitle))

@@ -117,8 +117,7 @@ func (rs *resolutions) mergeConflict(c conflict.Copy) tea.Cmd {
 	})
 }
 
-// hunkDialog asks about the first open difference; after the last one it asks whether to write the
-// result.
+// hunkDialog asks about the first open difference, after the last one whether to write the result.
 func (rs *resolutions) hunkDialog(cmp conflict.Comparison, chosen map[int]threeway.Side) *dialog.Dialog {
 	esc := rs.d.Esc
 	at, open, all := -1, 0, 0

@@ -83,8 +83,7 @@ func New(d *pane.Bench, at int) desk.Listing {
 	return rs.list
 }
 
-// conflictDatum is a row for copy and export; a copy that was not compared counts as unknown, not
-// as different.
+// conflictDatum is a row for copy and export; a copy that was not compared counts as unknown.
 func conflictDatum(c conflict.Copy) desk.Datum {
 	known := func(there bool, v any) any {
 		if !there {
@@ -202,8 +201,7 @@ type room struct {
 	width, height int
 }
 
-// conflictDetail is the detail of a copy: both sides compared, under one line that names them. i
-// shows the rest.
+// conflictDetail is a copy: both sides compared, under one line that names them. i shows the rest.
 func (rs *resolutions) conflictDetail(at room) func(context.Context, conflict.Copy) *text.Page {
 	d := rs.d
 	return func(ctx context.Context, c conflict.Copy) *text.Page {

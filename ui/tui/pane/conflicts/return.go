@@ -15,12 +15,10 @@ import (
 	"memdesk/ui/tui/kit/prose"
 )
 
-// SettleTime is the time in which sync layers restore a removed file (conflict-names.md, Vendor
-// cautions).
+// SettleTime is the time in which sync layers restore a file (conflict-names.md, Vendor cautions).
 const SettleTime = 2 * time.Minute
 
-// after looks again for a removed copy once sync layers have had time to restore it; nil where none
-// would.
+// after looks again for a removed copy once sync layers could restore it; nil where none would.
 func (rs *resolutions) after(c conflict.Copy, done operator.Done) func() tea.Cmd {
 	if done.Removed == 0 || c.Class != names.Conflict {
 		return nil

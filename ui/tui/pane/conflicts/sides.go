@@ -15,8 +15,7 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// maxSides bounds the rows of a side-by-side view, which is laid out whole; the unified view has no
-// bound.
+// maxSides bounds the rows of a side-by-side view, which is laid out whole.
 const maxSides = 2000
 
 // side is a line of one side: its number, and the words that differ from the other side.
@@ -27,8 +26,7 @@ type side struct {
 	rest, marked paint.Look
 }
 
-// sides puts both texts beside each other. A sign between the columns marks rows that differ: <
-// only in the base, > only in the copy, | in both, differently.
+// sides puts both texts beside each other: < only in the base, > only in the copy, | in both, differently.
 func (rs *resolutions) sides(cmp conflict.Comparison, width int) []text.Line {
 	esc := rs.d.Esc
 	digits := len(strconv.Itoa(1 + max(strings.Count(cmp.BaseText, "\n"), strings.Count(cmp.CopyText, "\n"))))
@@ -80,8 +78,7 @@ func (rs *resolutions) sides(cmp conflict.Comparison, width int) []text.Line {
 	return out
 }
 
-// wrapped is the line without its end, wrapped. The end of a line that is longer than the view is left out,
-// with its size.
+// wrapped is the line without its end, wrapped; what is longer than the view is left out, with its size.
 func (s side) wrapped(st *paint.Styles, columns int) []text.Wrapped {
 	line := strings.TrimRight(s.line, "\r\n")
 	if most := columns * maxSides; len(line) > most {

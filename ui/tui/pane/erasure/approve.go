@@ -17,8 +17,7 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// approve asks a second operator to sign the current plan. Where nothing is left to sign, or no key
-// of the operator can be reached, it says who must approve, and how.
+// approve asks a second operator to sign the plan, or says who must, where nothing here can sign.
 func (rq *requests) approve(r operator.ErasureRequest) tea.Cmd {
 	d := rq.D
 	return d.Modal.Prepare(func(ctx context.Context) dialog.Proposal {
@@ -43,8 +42,7 @@ func (rq *requests) approve(r operator.ErasureRequest) tea.Cmd {
 	})
 }
 
-// approveDialog shows the plan in numbers with its hash, and asks whether to approve it. how says what
-// the operator does, by what approves it.
+// approveDialog shows the plan in numbers with its hash: how says what the operator does, by what approves it.
 func (rq *requests) approveDialog(r operator.ErasureRequest, p gdpr.Plan, how, by string, approve func(context.Context, dialog.Filled) error) *dialog.Dialog {
 	esc := rq.D.Esc
 	_, held := p.Count()

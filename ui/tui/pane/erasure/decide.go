@@ -19,8 +19,7 @@ import (
 	"memdesk/ui/tui/record"
 )
 
-// held and going report whether one of the items of a row is on hold, or is not. An operator can
-// decide about either, but not about layers.
+// held and going report whether an item of a row is on hold, or is not: an operator decides about either.
 func (r planRow) held() bool      { return r.steps.held > 0 }
 func (r planRow) going() bool     { return r.steps.forget+r.steps.redact > 0 }
 func (r planRow) decidable() bool { return r.held() || r.going() }
@@ -44,8 +43,7 @@ func (r planRow) items(out []gdpr.Step) []gdpr.Step {
 	return out
 }
 
-// decisions are the items of an act on a plan: the marked ones, else those of the row at the
-// cursor. Each is named once, however many layers hold it.
+// decisions are the items of an act on a plan, each once: the marked ones, else those of the row at the cursor.
 func decisions(p *record.List[planRow]) []gdpr.Step {
 	var all []gdpr.Step
 	if row, ok := p.Window.Current(); p.Marks.N() == 0 || p.Full {
@@ -113,8 +111,7 @@ func itemWords(esc safetext.Escaper, items []gdpr.Step) safetext.Text {
 	return esc.Const(prose.Plural(len(items), "item"))
 }
 
-// decision is a dialog about items of a plan: a question, its lines, and a list of several items.
-// hidden counts those that the filter hides.
+// decision is a dialog about items of a plan, with a list of several; hidden counts those outside the filter.
 func (rq *requests) decision(title string, question safetext.Text, items []gdpr.Step, hidden int, lines ...text.Line) *dialog.Dialog {
 	esc := rq.D.Esc
 	all := append([]text.Line{{Value: question, Kind: text.Title}}, lines...)

@@ -14,9 +14,7 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// liftDialog asks which hold of a request to lift: the item of a list where there is one, else a
-// typed one. A complete request no longer has the ids of its held items: only the operator knows
-// them.
+// liftDialog asks which hold to lift; a complete request has no ids of held items: the operator types one.
 func (rq *requests) liftDialog(r operator.ErasureRequest, item string, at *planPlace) *dialog.Dialog {
 	d, esc := rq.D, rq.D.Esc
 	lines := []text.Line{{Value: esc.Const("Lift a hold?"), Kind: text.Title}}

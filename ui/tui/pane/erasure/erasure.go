@@ -25,8 +25,7 @@ import (
 	"memdesk/ui/tui/record"
 )
 
-// screen is the pane of erasure requests: a list by deadline, with the facts and acts of the request
-// at the cursor.
+// screen is the pane of erasure requests: a list by deadline, and each request with its facts and acts.
 type screen struct {
 	*record.List[operator.ErasureRequest]
 	ticking bool
@@ -36,8 +35,7 @@ type screen struct {
 	counted atomic.Pointer[dues] // by the newest fetch
 }
 
-// Requests that are due within dueDays are on the badge, seen from every pane; dueEvery is the
-// pause between two counts.
+// Requests due within dueDays are on the badge; dueEvery is the pause between two counts.
 const (
 	dueDays  = 3
 	dueEvery = 15 * time.Second
@@ -154,8 +152,7 @@ func New(d *pane.Bench, at int) (desk.Listing, func() tea.Cmd) {
 	return p, p.countDue
 }
 
-// erasureDatum is a request as a row. It has the subject's pseudonym only: no erasure can reach a
-// clipboard.
+// erasureDatum is a request as a row, with the pseudonym only: no erasure can reach a clipboard.
 func erasureDatum(q operator.ErasureRequest) desk.Datum {
 	return desk.DatumOf(
 		"request", q.ID, "pseudonym", q.Pseudonym, "state", string(q.State), "received", q.Received,
@@ -191,8 +188,7 @@ func (p *screen) Update(msg any) tea.Cmd {
 	return tea.Batch(cmd, p.tick())
 }
 
-// told reports news of a request while another pane is on the screen: an approval, the end of a
-// run.
+// told reports news of a request behind another pane: an approval, the end of a run.
 func (p *screen) told(pages []record.Page[operator.ErasureRequest]) {
 	now := map[string]string{}
 	for _, page := range pages {
@@ -388,8 +384,7 @@ func (rq *requests) text(ctx context.Context, r operator.ErasureRequest) *text.P
 	return text.NewPage(head, "")
 }
 
-// planSummary is the plan in a few lines, after the lines of its run; a warning that it is not
-// complete comes first.
+// planSummary is the plan in a few lines, after those of its run; what it lacks comes first.
 func (rq *requests) planSummary(ctx context.Context, r operator.ErasureRequest, run []text.Line) []text.Line {
 	run = append(run, text.Line{Kind: text.Blank})
 	if r.Done() || r.PlanHash == "" {

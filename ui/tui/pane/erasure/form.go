@@ -34,9 +34,8 @@ func (in intake) begun() bool {
 	return strings.TrimSpace(in.subject+in.aliases+in.ground+in.by+in.key) != ""
 }
 
-// laidAside keeps the fields when a page of the form is closed: the next form of this session
-// begins with them. They are written nowhere. The linear mode asks for everything anew: by ear the
-// operator would miss an earlier subject's values.
+// laidAside keeps the fields of a closed form, in memory, for the next one. By ear the operator would miss
+// an earlier subject's values: the linear mode asks for everything anew.
 func (rq *requests) laidAside(in func() intake) func() tea.Cmd {
 	if rq.D.Spoken {
 		return nil
@@ -64,8 +63,7 @@ func namesIn(typed, id string) []string {
 	return out
 }
 
-// intakeDialog is the form of a new request; wrong is the error of the field at, -1 for the whole
-// form.
+// intakeDialog is the form of a new request; wrong is the error of the field at, -1 for the whole form.
 func (rq *requests) intakeDialog(in intake, at int, wrong string) *dialog.Dialog {
 	esc := rq.D.Esc
 	if in.received == "" {
@@ -112,8 +110,7 @@ func (rq *requests) intakeDialog(in intake, at int, wrong string) *dialog.Dialog
 	return d
 }
 
-// checkIntake returns the next question, or the form again. It runs in a command, since it asks the
-// stores for further aliases.
+// checkIntake, in a command, asks the stores for aliases and returns the next question, or the form again.
 func (rq *requests) checkIntake(ctx context.Context, in intake) *dialog.Dialog {
 	_, idErr := subject.New(in.subject)
 	_, allErr := subject.New(append([]string{in.subject}, in.given()...)...)
@@ -139,8 +136,7 @@ func (rq *requests) checkIntake(ctx context.Context, in intake) *dialog.Dialog {
 	return rq.nextIntake(ctx, in)
 }
 
-// nextIntake asks about the first undecided alias, those that the stores propose last, then whether
-// to file the request. It runs in a command.
+// nextIntake, in a command, asks about the first undecided alias, at last whether to file the request.
 func (rq *requests) nextIntake(ctx context.Context, in intake) *dialog.Dialog {
 	esc := rq.D.Esc
 	all := in.given()

@@ -55,8 +55,7 @@ func placeIn(p *record.List[planRow], shown *planPages) *planPlace {
 	return at
 }
 
-// near is the distance of a row of another plan from the place: the row itself, the item in
-// another layer, then its store.
+// near is the distance of a row of another plan: the row itself, the item in another layer, its store.
 func (at *planPlace) near(r record.Row[planRow]) (distance int, ok bool) {
 	store, id := "", ""
 	if r.Raw.store != nil {
@@ -76,8 +75,7 @@ func (at *planPlace) near(r record.Row[planRow]) (distance int, ok bool) {
 	return 2, true
 }
 
-// discover searches every store for a request and shows the resulting plan, with the cursor at a
-// place of the previous one; nil: at its start.
+// discover searches every store and shows the plan, with the cursor at a place of the last one; nil: its start.
 func (rq *requests) discover(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 	d := rq.D
 	b := &task.Bulk{Kind: "console-plan", Title: "plan " + r.ID, Noun: "store", Ready: "Plan ready", Total: len(d.Fleet.Members())}
@@ -341,8 +339,7 @@ func (rq *requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 	return record.Open(rq.D.Desk, fmt.Sprintf("Plan of %s, %s", r.ID, dueWords(r, d.Time.Clock.Now())), kind)
 }
 
-// planPages keeps the plan of a list, in the list's order: reading and checking a hundred thousand
-// steps for every page would be slow. The first page reads it.
+// planPages keeps the plan that the first page has read, in the list's order: it may have 100,000 steps.
 type planPages struct {
 	mu   sync.Mutex
 	plan *gdpr.Plan
@@ -420,8 +417,7 @@ func planPage(st *paint.Styles, p *gdpr.Plan, rows []planRow, q operator.PageQue
 	return out, nil
 }
 
-// matches applies a filter. A heading matches by its name alone: a search for an action means
-// items.
+// matches applies a filter. A heading matches by its name alone: an action means items.
 func (r planRow) matches(q operator.PageQuery) bool {
 	switch {
 	case r.step != nil:
@@ -432,8 +428,7 @@ func (r planRow) matches(q operator.PageQuery) bool {
 	return q.Filter == ""
 }
 
-// planRows are the rows of a plan: the whole, then store by store, layer by layer. A store with
-// several layers has a row for each, where rows can fold.
+// planRows are the rows of a plan: the whole, each store, its layers where rows can fold, and its steps.
 func planRows(p *gdpr.Plan, f *folds) []planRow {
 	out := []planRow{{plan: p}}
 	for i := range p.Stores {
@@ -623,8 +618,7 @@ func (rq *requests) wholePlanLines(ctx context.Context, r operator.ErasureReques
 	return append(head, backups...)
 }
 
-// backupLines are a warning about the stores without a configured backup, and the configured ones one
-// by one.
+// backupLines warn about the stores without a configured backup, and name the configured ones.
 func backupLines(esc safetext.Escaper, all []receipt.Backup) (missing, configured []text.Line) {
 	var unknown []string
 	var known []receipt.Backup
@@ -689,8 +683,7 @@ func stepLines(esc safetext.Escaper, row planRow) []text.Line {
 	return out
 }
 
-// stepText is one item of the plan: why it is there, and its text with the subject's identifiers
-// marked, or as redacted.
+// stepText is one item of the plan: why it is there, and its text with the identifiers marked, or redacted.
 func (rq *requests) stepText(ctx context.Context, r operator.ErasureRequest, st gdpr.Step) *text.Page {
 	esc := rq.D.Esc
 	head := []text.Line{

@@ -71,8 +71,7 @@ func (rq *requests) openVerdicts(r operator.ErasureRequest) tea.Cmd {
 	})
 }
 
-// layersSide lists the layers that are not clean, the worst first, and one row for all clean ones,
-// whose detail names each. A filter searches all.
+// layersSide lists the layers that are not clean, the worst first, and one row for the clean ones without a filter.
 func (rq *requests) layersSide(r operator.ErasureRequest, title string, get func(ctx context.Context) ([]receipt.Layer, error)) tea.Cmd {
 	d := rq.D
 	return record.Open(rq.D.Desk, title, record.Kind[layerRow]{
@@ -190,8 +189,7 @@ func layerText(st *paint.Styles, l receipt.Layer) *text.Page {
 		desk.Field("looked at", esc.Const(prose.Bytes(l.BytesScanned))), desk.Field("found", esc.Sprintf("%s", prose.Plural(l.Hits, "hit")))), "")
 }
 
-// verifyErasure verifies every store and layer again; a complete request has no identifiers any
-// more, so the subject's id is asked for.
+// verifyErasure looks again at every layer; a complete request has no identifiers, so the id is asked for.
 func (rq *requests) verifyErasure(r operator.ErasureRequest) tea.Cmd {
 	if !r.Done() {
 		return rq.verifyNow(r, "")

@@ -259,8 +259,7 @@ func (rq *requests) runLines(ctx context.Context, r operator.ErasureRequest) []t
 	return append(head, progressLines(rq.D.St, p, r.Run)...)
 }
 
-// progressLines derive every store's progress from the store that the run is at: the stores are
-// erased in the order of the plan, then verified in the same order.
+// progressLines derive each store's progress from the current one: all are erased, then verified, in one order.
 func progressLines(st *paint.Styles, p gdpr.Plan, run *jobs.Status) []text.Line {
 	esc := st.Esc
 	store, what := run.Note, ""

@@ -20,8 +20,7 @@ const keptChecks = 60
 type checks struct {
 	took   []time.Duration // -1: it failed
 	lastOK time.Time
-	// down is when the store was first seen to fail, zero while it answers; wrong is the error of the
-	// last failed check, at failed.
+	// down is when the store was first seen to fail, zero while it answers; wrong is the last error, at failed.
 	down, failed time.Time
 	wrong        string
 }
@@ -87,8 +86,7 @@ func spark(esc safetext.Escaper, took []time.Duration) safetext.Text {
 // coreFacets are the abilities whose absence an operator must know.
 var coreFacets = []string{"retain", "forget", "recall", "browse", "history", "quarantine", "cascade"}
 
-// fillLines are the tiers over or near their caps, as far as that is known without reading: a cap is
-// one item's.
+// fillLines are the tiers over or near their caps, as far as counts tell: a cap is one item's.
 func fillLines(esc safetext.Escaper, s model.Store, counts []model.TierCount) []text.Line {
 	var out []text.Line
 	var within, several int64

@@ -205,8 +205,7 @@ func (p *watch) Badge() (safetext.Text, paint.Tone) {
 	return safetext.Sprintf("!%d", n), paint.ToneBad
 }
 
-// round checks every store that is not being checked already. It reopens a store that did not open
-// first, so one that comes back shows up.
+// round checks every store that is not being checked, and opens again those that did not open.
 func (p *watch) round() tea.Cmd {
 	var cmds []tea.Cmd
 	for _, m := range p.d.Fleet.Members() {

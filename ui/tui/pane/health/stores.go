@@ -59,8 +59,7 @@ func (p *watch) kind(at int) record.Kind[observed] {
 	}
 }
 
-// observe takes what is known of every store into the list, the worst first. Stores that are equally well
-// keep the order of the fleet.
+// observe takes what is known of every store into the list, the worst first, else as in the fleet.
 func (p *watch) observe() tea.Cmd {
 	if p.d.Glances.Frozen && len(*p.latest.Load()) > 0 {
 		return nil

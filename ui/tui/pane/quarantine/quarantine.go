@@ -98,8 +98,7 @@ func New(d *pane.Bench, at int, stories *Stories) desk.Listing {
 // entries are the acts on quarantine entries.
 type entries struct{ d *pane.Bench }
 
-// noDiscard says why the entry at the cursor cannot be deleted. Content that the store has not
-// filed is a live item: forgetting it is another act.
+// noDiscard says why the entry at the cursor cannot be deleted; what is not filed is a live item.
 func (en *entries) noDiscard(p *record.List[operator.QuarantineEntry]) string {
 	if p.Marks.N() > 0 && !p.Full {
 		return p.D.Locked("")
@@ -194,8 +193,7 @@ func (en *entries) discardDialog(s model.Store, e operator.QuarantineEntry, warn
 	}
 }
 
-// doDiscard runs in a command. A source that is still poisoned is listed by itself once its entry
-// is gone: without a message the deletion would seem to have done nothing.
+// doDiscard, in a command, also says whether the source is still poisoned, and so listed by itself.
 func (en *entries) doDiscard(ctx context.Context, e operator.QuarantineEntry, ref model.Ref, why string) dialog.Acted {
 	out := change.DoForget(en.d.Desk, ctx, ref, "", why)
 	if !out.Ok || en.d.Quarantine == nil {
@@ -240,8 +238,7 @@ func (en *entries) stillPoisoned(ctx context.Context, of []operator.QuarantineEn
 	return out, nil
 }
 
-// discarded says after long work how many sources of the deleted entries are still poisoned: those
-// are listed by themselves now.
+// discarded says after long work how many sources are still poisoned, and so listed by themselves.
 func (en *entries) discarded(entries map[model.Ref]operator.QuarantineEntry) func(ctx context.Context, gone []model.Ref) safetext.Text {
 	return func(ctx context.Context, gone []model.Ref) safetext.Text {
 		var of []operator.QuarantineEntry

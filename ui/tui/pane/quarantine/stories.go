@@ -63,8 +63,7 @@ func (sa *Stories) refusal() string {
 	return act.When(sa.D.Stories == nil, "nothing is noted of who wrote what: stories need a state directory")
 }
 
-// List is the grouped quarantine: the texts of one session or source, else similar texts; suspect
-// texts are beside blocked ones.
+// List is the quarantine and the suspect texts by session or source, else by what they say.
 func (sa *Stories) List(address int) desk.Listing {
 	return record.Of(sa.D.Desk, storyKind(sa), address)
 }

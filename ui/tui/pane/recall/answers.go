@@ -21,8 +21,7 @@ type status struct {
 	paint      paint.Paint
 }
 
-// statuses are one line about all stores, and one for each store that failed, was withdrawn, or has
-// more matches than it gave.
+// statuses are a line about all stores, and one of each that failed, was withdrawn, or has more matches.
 func (p *Pane) statuses() []status {
 	st := p.d.St
 	if p.wrong != nil {
@@ -123,8 +122,7 @@ type hitColumns struct {
 	store, where, writer int
 }
 
-// columns drops the rank before the writer for lack of room: the detail has the rank. No column takes more than
-// it needs.
+// columns are as wide as needed; without room the rank, which the detail has, goes before the writer.
 func (p *Pane) columns(width int) hitColumns {
 	c := hitColumns{numbers: true, store: p.fit.Width(2, 12)}
 	room := width - 18 - c.store

@@ -93,8 +93,7 @@ func (p *Pane) Typed() tea.Cmd {
 	return p.later(recallAfter, recallDue{p.gen})
 }
 
-// start asks every store. Answers to an earlier question are dropped by their
-// generation, and its work is cancelled.
+// start asks every store, cancels the question before, and drops its answers by their generation.
 func (p *Pane) start() tea.Cmd {
 	p.gen++
 	if p.cancel != nil {

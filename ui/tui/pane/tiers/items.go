@@ -33,8 +33,7 @@ type ItemRow struct {
 	blocked   bool
 }
 
-// items is the second level of the Tiers pane: a windowed list of headers with a
-// preview of the one at the cursor.
+// items is the second level of the Tiers pane: a windowed list of headers with a preview.
 type items struct {
 	*list.Browser[ItemRow, markedItem]
 	d      *desk.Desk
@@ -267,8 +266,7 @@ func (l *items) words() string {
 	return q.Words
 }
 
-// preview reads the item at the cursor once the cursor rests, and asks for the writers of the rows
-// on the screen.
+// preview reads the item where the cursor rests, and asks for the writers of the visible rows.
 func (l *items) preview() tea.Cmd { return tea.Batch(l.named(), l.previewed()) }
 
 // named asks for the writers of the rows on the screen.

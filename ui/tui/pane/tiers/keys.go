@@ -17,8 +17,7 @@ import (
 	"memdesk/ui/tui/pane"
 )
 
-// The keys of the Tiers pane by its levels, and their acts on the item at the cursor or on the
-// marked items.
+// The keys of the Tiers pane by its levels, and their acts on the item at the cursor or on marked ones.
 
 func (p *Pane) Bindings() []act.Act {
 	noEdit := p.item(func(store string) string { return edit.NoEdit(p.d.Desk, store) })

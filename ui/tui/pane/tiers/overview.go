@@ -43,8 +43,7 @@ type tallied struct {
 	err    error
 }
 
-// overview is the first level of the Tiers pane: every store with its scopes and
-// tiers.
+// overview is the first level of the Tiers pane: every store with its scopes and tiers.
 type overview struct {
 	list.Inputs
 	d       *desk.Desk
@@ -219,8 +218,7 @@ func (o *overview) goTo(at desk.ScopeOf) tea.Cmd {
 	return o.show()
 }
 
-// reach moves as near to the wanted row as the counts allow; reaching it, or any movement, ends
-// that.
+// reach moves as near to the wanted row as the counts allow; reaching it, or a movement, ends that.
 func (o *overview) reach() {
 	if o.wanted.Store == "" {
 		return
@@ -290,8 +288,7 @@ func (o *overview) storeRows(m backends.Member) []tierRow {
 	return append([]tierRow{top}, below...)
 }
 
-// tierRows orders counts by scope and by the store's own order of tiers. A store
-// with one scope shows its tiers directly.
+// tierRows are the counts by scope and the store's order of tiers; an only scope has no row.
 func (o *overview) tierRows(s model.Store, counts []model.TierCount) []tierRow {
 	esc := o.d.Esc
 	order := map[string]int{}
@@ -477,8 +474,7 @@ func (o *overview) resize(width, height int) tea.Cmd {
 // sizes is the width of the size column, leastNote that of a readable note.
 const sizes, leastNote = 9, 14
 
-// capWidth is the width of the cap column: a gauge for a one-item tier, without its bar in a narrow
-// list, else the cap of each item.
+// capWidth is the width of the caps: a gauge of a one-item tier (no bar in a narrow list), else each item's cap.
 func capWidth(width int) int {
 	if width < gaugeFrom {
 		return 9
@@ -489,8 +485,7 @@ func capWidth(width int) int {
 // gaugeFrom is the width of a list from which gauges have a bar.
 const gaugeFrom = 60
 
-// nameColumn is the width of the tree of names, and whether notes follow the numbers: where they
-// would be unreadable, the names take their room.
+// nameColumn is the width of the names, and whether notes follow the numbers: names take the room of short notes.
 func (o *overview) nameColumn(width int) (name int, noted bool) {
 	name = min(max((width-14)*2/5, 26), 48)
 	if rest := width - 3 - o.items - sizes - capWidth(width); rest-name < leastNote {

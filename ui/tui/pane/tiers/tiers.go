@@ -22,8 +22,7 @@ const (
 // briefBelow is the height of a preview that has no room for metadata.
 const briefBelow = 16
 
-// Pane is the pane that browses: stores with their tiers, the items of one with a preview, one item
-// on the whole screen.
+// Pane browses: stores with their tiers, the items of one with a preview, one item on the whole screen.
 type Pane struct {
 	d        *pane.Bench
 	at       int // its address
@@ -184,8 +183,7 @@ func (p *Pane) Position() (safetext.Text, bool) {
 	return p.reader.Pager.Position(), p.reader.Loading()
 }
 
-// listPosition is the place in the list, and the number of items counted by the tree but not
-// listed: archived and bookkeeping ones.
+// listPosition is the place in the list, and how many more items the tree counts: hidden ones.
 func (p *Pane) listPosition() safetext.Text {
 	l := p.Items.Window
 	at := l.Position()

@@ -15,8 +15,7 @@ import (
 	"memdesk/ui/tui/kit/prose"
 )
 
-// treeOrders are the orders of the tree of stores, scopes and tiers, in words; the first is that of
-// the stores.
+// treeOrders are the orders of the tree, in words; the first is that of the stores.
 var treeOrders = []string{"as the stores have it", "most items first", "most bytes first", "by name"}
 
 // nextOrder sorts the rows below each row, and the stores, by the next order.
@@ -32,8 +31,7 @@ func (o *overview) arranged(rows []tierRow) []tierRow {
 	return o.filtered(o.ordered(rows, 0))
 }
 
-// drawn returns the rows as a tree: with guides, and without folded rows. A filter shows matches in
-// folded rows too.
+// drawn returns the rows as a tree, without folded rows; a filter shows matches in those too.
 func (o *overview) drawn(rows []tierRow) []tierRow {
 	var follows [3]bool // a further row at this depth, under the same row
 	glyphs, most := o.d.St.Glyphs.Guide, int64(0)
@@ -171,8 +169,7 @@ type treePlace struct {
 	line int
 }
 
-// apply applies a filter of the tree; an empty one shows everything, with the cursor at its earlier
-// place unless the operator has moved it.
+// apply applies a filter; an empty one shows all, with the cursor back at its place unless it was moved.
 func (o *overview) apply(query string) tea.Cmd {
 	o.Filter.Focus = false
 	return o.narrow(query)
