@@ -11,35 +11,22 @@ import (
 	"memdesk/model"
 )
 
-// Desk is the port over a store that keeps work items.
+// Desk is the published BackendPort over a store that keeps work items: twelve methods (B1). None fails by an
+// error or a panic: the result says what happened (B3). repo names the repository; the store is the only one,
+// so any other than the empty one is INVALID_INPUT.
 type Desk struct {
 	Store model.Store
 	// Provider makes the changes; nil takes the store's. One that keeps what it
 	// displaces makes them undoable.
 	Provider model.Provider
-	Repo     string // that the port is bound to
-	Limit    int    // of a list; 0: every item
-}
-
-var _ Port = Desk{}
-
-// Capabilities tells what works: the question of a [Port] that its caller asks first;
-// worktest asks it of every port.
-func (d Desk) Capabilities() map[string]bool {
-	out := map[string]bool{}
-	for name, can := range d.Store.Features {
-		if strings.HasPrefix(name, "can") {
-			out[name] = can
-		}
-	}
-	return out
+	Limit    int // of a list; 0: every item
 }
 
 // begin checks the repository, the context and the capability, empty for one that
 // every store has.
 func (d Desk) begin(ctx context.Context, op, repo, can string) error {
 	switch {
-	case repo != "" && repo != d.Repo:
+	case repo != "":
 		return model.Errorf(model.InvalidInput, op, "the port is bound to another repository")
 	case d.Store.Work == nil:
 		return model.Errorf(model.Unsupported, op, "store %s keeps no work items", d.Store.Name)
@@ -77,22 +64,23 @@ func (d Desk) List(ctx context.Context, f model.WorkFilter, repo string) Result[
 	return d.list(ctx, "list", repo, "", model.WorkRequest{Filter: f})
 }
 
-// ListReady gives what can be begun.
+// ListReady gives what can be begun (B14).
 func (d Desk) ListReady(ctx context.Context, f model.WorkFilter, repo string) Result[[]model.WorkItem] {
 	return d.list(ctx, "ready", repo, "canListReady", model.WorkRequest{Filter: f, Ready: true})
 }
 
-// Search finds a substring, case apart.
+// Search finds a substring of id, aliases, title or description, case apart (B16).
 func (d Desk) Search(ctx context.Context, text string, f model.WorkFilter, repo string) Result[[]model.WorkItem] {
 	return d.list(ctx, "search", repo, "canSearch", model.WorkRequest{Filter: f, Search: text})
 }
 
-// Query reads the published language.
+// Query reads the published language (B17). Ignored of the result names the terms that matched everything: nothing
+// may be changed on such a result.
 func (d Desk) Query(ctx context.Context, query string, repo string) Result[[]model.WorkItem] {
 	return d.list(ctx, "query", repo, "canQuery", model.WorkRequest{Query: query})
 }
 
-// Get gives one item.
+// Get gives one item or NOT_FOUND.
 func (d Desk) Get(ctx context.Context, id, repo string) Result[model.WorkItem] {
 	if err := d.begin(ctx, "get", repo, ""); err != nil {
 		return fail[model.WorkItem](err)
@@ -118,7 +106,7 @@ func (d Desk) find(ctx context.Context, op, id string) (model.WorkItem, model.Wo
 
 func missing(op, id string) error { return model.Errorf(model.NotFound, op, "Beat %s not found", id) }
 
-// Create makes an item.
+// Create makes an item and gives its id.
 func (d Desk) Create(ctx context.Context, draft Draft, repo string) Result[string] {
 	if err := d.begin(ctx, "create", repo, "canCreate"); err != nil {
 		return fail[string](err)
@@ -158,13 +146,12 @@ func (draft Draft) fields() []model.Field {
 	return out
 }
 
-// Update changes what the change names.
+// Update changes what the change names; a nil field stays.
 func (d Desk) Update(ctx context.Context, id string, c Change, repo string) Result[model.WorkItem] {
 	if err := d.begin(ctx, "update", repo, "canUpdate"); err != nil {
 		return fail[model.WorkItem](err)
 	}
-	err := d.edit(ctx, "update", id, func(doc *model.Document) error { return c.apply(doc) })
-	if err != nil {
+	if err := d.edit(ctx, "update", id, c.apply); err != nil {
 		return fail[model.WorkItem](err)
 	}
 	return d.Get(ctx, id, repo)
@@ -228,7 +215,7 @@ func (d Desk) edit(ctx context.Context, op, id string, change func(*model.Docume
 	return model.Errorf(model.Conflict, op, "other writers change %s again and again", id)
 }
 
-// Delete removes an item.
+// Delete removes an item for good; an absent one is NOT_FOUND.
 func (d Desk) Delete(ctx context.Context, id, repo string) Result[None] {
 	if err := d.begin(ctx, "delete", repo, "canDelete"); err != nil {
 		return fail[None](err)
@@ -261,7 +248,8 @@ func (d Desk) Close(ctx context.Context, id, reason, repo string) Result[None] {
 	}))
 }
 
-// ListDependencies gives the blocking pairs of an item.
+// ListDependencies gives the blocking pairs in which the item stands on either side; a kind other than blocks
+// yields nothing (B13).
 func (d Desk) ListDependencies(ctx context.Context, id, kind, repo string) Result[[]model.Dependency] {
 	if err := d.begin(ctx, "dependencies", repo, ""); err != nil {
 		return fail[[]model.Dependency](err)
@@ -352,10 +340,7 @@ func join(names []string) string {
 	if plain {
 		return strings.Join(names, ", ")
 	}
-	b, err := json.Marshal(names)
-	if err != nil { // texts always encode
-		return strings.Join(names, ", ")
-	}
+	b, _ := json.Marshal(names) // texts always encode
 	return string(b)
 }
 

@@ -26,9 +26,9 @@ const (
 // Harness connects a member's test with the suite.
 type Harness struct {
 	// Open opens a port over a fresh, empty, writable store.
-	Open func(t *testing.T) work.Port
+	Open func(t *testing.T) work.Desk
 	// Again opens the same store once more, as another instance.
-	Again func(t *testing.T) work.Port
+	Again func(t *testing.T) work.Desk
 	// Plant writes a work item with a field that no port knows, past the port, and Planted reports
 	// whether the field still exists; nil where the store is a command.
 	Plant   func(t *testing.T, id string)
@@ -86,7 +86,7 @@ func failed[T any](t *testing.T, what string, r work.Result[T], want model.Kind)
 	}
 }
 
-func create(t *testing.T, p work.Port, d work.Draft) string {
+func create(t *testing.T, p work.Desk, d work.Draft) string {
 	t.Helper()
 	id := ok(t, "create "+d.Title, p.Create(t.Context(), d, ""))
 	if id == "" {
@@ -126,7 +126,7 @@ func envelope(t *testing.T, h Harness) {
 
 func declared(t *testing.T, h Harness) {
 	p := h.Open(t)
-	c := p.Capabilities()
+	c := p.Store.Features
 	id := create(t, p, work.Draft{Title: "a task"})
 	if r := p.Delete(t.Context(), id, ""); c["canDelete"] != r.OK {
 		t.Errorf("canDelete is %v, delete says %+v", c["canDelete"], r)
@@ -244,7 +244,7 @@ func life(t *testing.T, h Harness) {
 	if got = ok(t, "get", p.Get(ctx, id, "")); got.State != "closed" && got.State != "shipped" {
 		t.Errorf("closed %+v", got)
 	}
-	if p.Capabilities()["canDelete"] {
+	if p.Store.Features["canDelete"] {
 		ok(t, "delete", p.Delete(ctx, id, ""))
 		failed(t, "get after delete", p.Get(ctx, id, ""), model.NotFound)
 		failed(t, "delete again", p.Delete(ctx, id, ""), model.NotFound)
@@ -272,7 +272,7 @@ func unknownField(t *testing.T, h Harness) {
 }
 
 func concurrent(t *testing.T, h Harness) {
-	ports := []work.Port{h.Open(t), h.Again(t)}
+	ports := []work.Desk{h.Open(t), h.Again(t)}
 	id := create(t, ports[0], work.Draft{Title: "shared"})
 	const each = 6
 	var wg sync.WaitGroup

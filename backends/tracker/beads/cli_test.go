@@ -15,13 +15,13 @@ import (
 
 func TestCommandPort(t *testing.T) {
 	dirs := map[*testing.T]string{}
-	again := func(t *testing.T) work.Port {
+	again := func(t *testing.T) work.Desk {
 		s, err := beads.Open(t.Context(), beads.Config{Name: "beads", Path: dirs[t], Port: "cli", Command: fakeBD(t)})
 		must(t, err)
 		return work.Desk{Store: s}
 	}
 	worktest.Run(t, worktest.Harness{
-		Open: func(t *testing.T) work.Port {
+		Open: func(t *testing.T) work.Desk {
 			dirs[t] = t.TempDir()
 			must(t, os.Mkdir(filepath.Join(dirs[t], ".beads"), 0o755))
 			return again(t)

@@ -13,14 +13,14 @@ import (
 
 func TestPort(t *testing.T) {
 	dirs := map[*testing.T]string{}
-	open := func(t *testing.T) work.Port {
+	open := func(t *testing.T) work.Desk {
 		s, err := beads.Open(t.Context(), beads.Config{Name: "beads", Path: filepath.Join(dirs[t], ".beads")})
 		must(t, err)
 		return work.Desk{Store: s}
 	}
 	file := func(t *testing.T) string { return filepath.Join(dirs[t], ".beads", "issues.jsonl") }
 	worktest.Run(t, worktest.Harness{
-		Open: func(t *testing.T) work.Port {
+		Open: func(t *testing.T) work.Desk {
 			dirs[t] = t.TempDir()
 			must(t, os.Mkdir(filepath.Join(dirs[t], ".beads"), 0o755))
 			return open(t)

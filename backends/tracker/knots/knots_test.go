@@ -42,13 +42,13 @@ func repo(t *testing.T) string {
 
 func TestPort(t *testing.T) {
 	dirs := map[*testing.T]string{}
-	again := func(t *testing.T) work.Port {
+	again := func(t *testing.T) work.Desk {
 		s, err := knots.Open(t.Context(), config(t, dirs[t]))
 		must(t, err)
 		return work.Desk{Store: s}
 	}
 	worktest.Run(t, worktest.Harness{
-		Open: func(t *testing.T) work.Port {
+		Open: func(t *testing.T) work.Desk {
 			dirs[t] = repo(t)
 			return again(t)
 		},
