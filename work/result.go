@@ -15,14 +15,6 @@ type Result[T any] struct {
 	Total   int64    `json:"-"` // of a list: all matches, those beyond the limit too
 }
 
-// Err is the error behind a failure, nil for a success.
-func (r Result[T]) Err() error {
-	if r.Error == nil {
-		return nil
-	}
-	return r.Error.err
-}
-
 // Failure is why a method did not succeed. Code is a published one (B4).
 type Failure struct {
 	Code      string `json:"code"`
@@ -30,6 +22,14 @@ type Failure struct {
 	Retryable bool   `json:"retryable"`
 
 	err error
+}
+
+// Err is the error behind a failure, nil for a nil one.
+func (f *Failure) Err() error {
+	if f == nil {
+		return nil
+	}
+	return f.err
 }
 
 func succeed[T any](data T) Result[T] { return Result[T]{OK: true, Data: data} }

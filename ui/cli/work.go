@@ -140,7 +140,7 @@ func (a *app) printWork(store string, r workList) error {
 	if n := int64(len(r.Data)); r.OK && r.Total > n {
 		a.hintf("%s: there are %s; ask for more with --limit", store, plural(r.Total, "item"))
 	}
-	return a.endWork(workListRow{envelope(store, r), r.Total, list(r.Ignored)}, r.Err())
+	return a.endWork(workListRow{envelope(store, r.Error), r.Total, list(r.Ignored)}, r.Error)
 }
 
 // workRow is a work item.
@@ -191,17 +191,17 @@ type workChangeRow struct {
 	Undo *string `json:"undo"`
 }
 
-func envelope[T any](store string, r work.Result[T]) workResultRow {
-	return workResultRow{&store, r.OK, r.Error}
+func envelope(store string, failed *work.Failure) workResultRow {
+	return workResultRow{&store, failed == nil, failed}
 }
 
 // endWork prints the envelope of a command with --json.
-func (a *app) endWork(row any, err error) error {
+func (a *app) endWork(row any, failed *work.Failure) error {
 	a.emit("result", row)
-	if err == nil {
+	if failed == nil {
 		return nil
 	}
-	return enveloped{err}
+	return enveloped{failed.Err()}
 }
 
 // changesWork adds the flags of a change. --reason is the item's own field, so the log's is --why.
@@ -211,7 +211,7 @@ func (a *app) changesWork(c *cobra.Command) *cobra.Command {
 }
 
 // workOn asks, runs a change of a store, which returns the id of the item, and prints the result.
-func workOn[T any](a *app, ctx context.Context, s *operator.Session, store model.Store, question string, do func(context.Context, work.Desk) (string, work.Result[T])) error {
+func (a *app) workOn(ctx context.Context, s *operator.Session, store model.Store, question string, do func(context.Context, work.Desk) (string, *work.Failure)) error {
 	if err := a.agree(ctx, operator.ChangeWork, store.Name, question); err != nil {
 		return err
 	}
@@ -219,12 +219,12 @@ func workOn[T any](a *app, ctx context.Context, s *operator.Session, store model
 	if err != nil {
 		return err
 	}
-	id, r := do(ctx, desk)
-	if r.OK && !a.flags.json {
-		a.linef("%s", refOf(store.Name, id))
+	id, failed := do(ctx, desk)
+	if failed == nil {
+		a.tellf("%s", refOf(store.Name, id))
 		a.sayUndo(*kept)
 	}
-	return a.endWork(workChangeRow{envelope(store.Name, r), model.EncodeID(id), nilIfEmpty(kept.Undo)}, r.Err())
+	return a.endWork(workChangeRow{envelope(store.Name, failed), model.EncodeID(id), nilIfEmpty(kept.Undo)}, failed)
 }
 
 func (a *app) workCreateCommand() *cobra.Command {
@@ -237,10 +237,10 @@ func (a *app) workCreateCommand() *cobra.Command {
 				return err
 			}
 			d.Title = args[0]
-			return workOn(a, ctx, s, store, "create the work item "+strconv.Quote(d.Title)+" in "+store.Name+"?",
-				func(ctx context.Context, desk work.Desk) (string, work.Result[string]) {
+			return a.workOn(ctx, s, store, "create the work item "+strconv.Quote(d.Title)+" in "+store.Name+"?",
+				func(ctx context.Context, desk work.Desk) (string, *work.Failure) {
 					r := desk.Create(ctx, d, "")
-					return r.Data, r
+					return r.Data, r.Error
 				})
 		}),
 	}
@@ -288,15 +288,9 @@ func (a *app) workStore(s *operator.Session) (model.Store, error) {
 
 func (a *app) workUpdateCommand() *cobra.Command {
 	var c work.Change
-	cmd := &cobra.Command{
-		Use: "update REF", Short: "Change fields of a work item; what is not named stays",
-		RunE: a.onItem(func(ctx context.Context, s *operator.Session, store model.Store, ref model.Ref) error {
-			return workOn(a, ctx, s, store, "change "+ref.String()+"?",
-				func(ctx context.Context, d work.Desk) (string, work.Result[model.WorkItem]) {
-					return ref.ID, d.Update(ctx, ref.ID, c, "")
-				})
-		}),
-	}
+	cmd := a.workRefCommand("update REF", "Change fields of a work item; what is not named stays", "change", func(ctx context.Context, d work.Desk, id string) *work.Failure {
+		return d.Update(ctx, id, c, "").Error
+	})
 	f := cmd.Flags()
 	for name, to := range map[string]**string{"title": &c.Title, "description": &c.Description, "notes": &c.Notes, "acceptance": &c.Acceptance,
 		"type": &c.Type, "status": &c.State, "assignee": &c.Assignee, "owner": &c.Owner, "parent": &c.Parent} {
@@ -305,35 +299,32 @@ func (a *app) workUpdateCommand() *cobra.Command {
 	f.Var(optionalInt(&c.Priority), "priority", "its new priority, 0 to 4")
 	f.StringArrayVar(&c.Labels, "label", nil, "add a `LABEL`; repeatable")
 	f.StringArrayVar(&c.RemoveLabels, "remove-label", nil, "take a `LABEL` away; repeatable")
-	return a.changesWork(cmd)
+	return cmd
 }
 
-// workRefCommand declares a change that needs only the item.
-func (a *app) workRefCommand(use, short, verb string, do func(context.Context, work.Desk, string) work.Result[work.None]) *cobra.Command {
-	c := &cobra.Command{
+// workRefCommand declares a change of one item.
+func (a *app) workRefCommand(use, short, verb string, do func(ctx context.Context, d work.Desk, id string) *work.Failure) *cobra.Command {
+	return a.changesWork(&cobra.Command{
 		Use: use, Short: short,
 		RunE: a.onItem(func(ctx context.Context, s *operator.Session, store model.Store, ref model.Ref) error {
-			return workOn(a, ctx, s, store, verb+" "+ref.String()+"?",
-				func(ctx context.Context, d work.Desk) (string, work.Result[work.None]) {
-					return ref.ID, do(ctx, d, ref.ID)
-				})
+			return a.workOn(ctx, s, store, verb+" "+ref.String()+"?",
+				func(ctx context.Context, d work.Desk) (string, *work.Failure) { return ref.ID, do(ctx, d, ref.ID) })
 		}),
-	}
-	return a.changesWork(c)
+	})
 }
 
 func (a *app) workCloseCommand() *cobra.Command {
 	reason := ""
-	c := a.workRefCommand("close REF", "End a work item", "close", func(ctx context.Context, d work.Desk, id string) work.Result[work.None] {
-		return d.Close(ctx, id, reason, "")
+	c := a.workRefCommand("close REF", "End a work item", "close", func(ctx context.Context, d work.Desk, id string) *work.Failure {
+		return d.Close(ctx, id, reason, "").Error
 	})
 	c.Flags().StringVar(&reason, "reason", "", "why it ended, kept in the item where the store has a field for it (`TEXT`)")
 	return c
 }
 
 func (a *app) workDeleteCommand() *cobra.Command {
-	return a.workRefCommand("delete REF", "Remove a work item and the pairs that name it", "delete", func(ctx context.Context, d work.Desk, id string) work.Result[work.None] {
-		return d.Delete(ctx, id, "")
+	return a.workRefCommand("delete REF", "Remove a work item and the pairs that name it", "delete", func(ctx context.Context, d work.Desk, id string) *work.Failure {
+		return d.Delete(ctx, id, "").Error
 	})
 }
 
@@ -369,7 +360,7 @@ func (a *app) workDepsCommand() *cobra.Command {
 			putAll(a.table("BLOCKER", "BLOCKED", "KIND"), "dependency", r.Data, func(d model.Dependency) dependencyRow {
 				return dependencyRow{s.Name, model.EncodeID(d.Blocker), refOf(s.Name, d.Blocker), model.EncodeID(d.Blocked), refOf(s.Name, d.Blocked), d.Kind}
 			})
-			return a.endWork(envelope(s.Name, r), r.Err())
+			return a.endWork(envelope(s.Name, r.Error), r.Error)
 		}),
 	}
 }
@@ -396,9 +387,9 @@ func (a *app) workDepCommand() *cobra.Command {
 				if blocker.Store != blocked.Store {
 					return usage("%s and %s are in two stores: a dependency is within one", args[0], args[1])
 				}
-				return workOn(a, cmd.Context(), s, store, fmt.Sprintf("%s the dependency of %s on %s?", v.verb, args[1], args[0]),
-					func(ctx context.Context, d work.Desk) (string, work.Result[work.None]) {
-						return blocked.ID, v.do(d, ctx, blocker.ID, blocked.ID, "")
+				return a.workOn(cmd.Context(), s, store, fmt.Sprintf("%s the dependency of %s on %s?", v.verb, args[1], args[0]),
+					func(ctx context.Context, d work.Desk) (string, *work.Failure) {
+						return blocked.ID, v.do(d, ctx, blocker.ID, blocked.ID, "").Error
 					})
 			},
 		}
