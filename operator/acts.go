@@ -31,9 +31,6 @@ func (s *Session) begin(ctx context.Context, act Act, store, id, reason string) 
 // recorded does an act of several changes, and records it by its own word around the changes, each of which
 // is in the log too.
 func (s *Session) recorded(ctx context.Context, act Act, store, id, reason string, do func(context.Context) error) error {
-	if s.Log == nil {
-		return do(ctx)
-	}
 	e := audit.Entry{Action: string(act), Store: store, Target: model.Ref{Store: store, ID: id}.String(), Reason: reason}
 	return s.Log.Act(ctx, e, func(ctx context.Context) (map[string]int64, error) { return nil, do(ctx) })
 }

@@ -22,91 +22,6 @@ import (
 	"memdesk/model"
 )
 
-// guarded limits the desk's reads to roles that cover them.
-type guarded struct {
-	s    *Session
-	desk *gdpr.Desk
-}
-
-func (g guarded) look() error { return g.s.Look(context.Background(), ReadRequests) }
-
-// Get is a request, or NotFound.
-func (g guarded) Get(id string) (gdpr.Due, error) {
-	if err := g.look(); err != nil {
-		return gdpr.Due{}, err
-	}
-	return g.desk.Get(id)
-}
-
-// List is every request, open ones first, by deadline.
-func (g guarded) List() ([]gdpr.Due, error) {
-	if err := g.look(); err != nil {
-		return nil, err
-	}
-	return g.desk.List()
-}
-
-// DueWithin are the open requests whose deadline is at most so many days away.
-func (g guarded) DueWithin(days int) ([]gdpr.Due, error) {
-	if err := g.look(); err != nil {
-		return nil, err
-	}
-	return g.desk.DueWithin(days)
-}
-
-// Authorise is the plan of an order that may be carried out now.
-func (g guarded) Authorise(ctx context.Context, o gdpr.Order) (gdpr.Plan, error) {
-	if err := g.look(); err != nil {
-		return gdpr.Plan{}, err
-	}
-	return g.desk.Authorise(ctx, o)
-}
-
-// StatusReport is the state of a request.
-func (g guarded) StatusReport(ctx context.Context, id string) (receipt.Report, error) {
-	if err := g.look(); err != nil {
-		return receipt.Report{}, err
-	}
-	return g.desk.StatusReport(ctx, id)
-}
-
-// Letter is a letter to the subject of a request.
-func (g guarded) Letter(ctx context.Context, id, kind, lang string) (string, error) {
-	if err := g.look(); err != nil {
-		return "", err
-	}
-	return g.desk.Letter(ctx, id, kind, lang)
-}
-
-// Register is the register of a year.
-func (g guarded) Register(ctx context.Context, year int) (papers.Register, error) {
-	if err := g.look(); err != nil {
-		return papers.Register{}, err
-	}
-	return g.desk.Register(ctx, year)
-}
-
-// PolicyNow is the policy of erasures in force; it names nobody.
-func (g guarded) PolicyNow(ctx context.Context) (gdpr.PolicyState, error) {
-	return g.desk.PolicyNow(ctx)
-}
-
-// PublicKey is that of the receipts.
-func (g guarded) PublicKey() string { return g.desk.PublicKey() }
-
-// Unattested says why nobody could approve a request that is filed here; empty where somebody could.
-func (g guarded) Unattested() string { return g.desk.Unattested() }
-
-// MayApprove reports whether a key may approve a request's plan.
-func (g guarded) MayApprove(r *gdpr.Request, fingerprint string) bool {
-	return g.s.May(Approve) == nil && g.desk.MayApprove(r, fingerprint)
-}
-
-// BySession reports whether this session's own key may approve a request's plan.
-func (g guarded) BySession(r *gdpr.Request) bool {
-	return g.desk.Policy.Approval == gdpr.BySession && g.desk.Operator.Key != "" && g.MayApprove(r, g.desk.Operator.Key)
-}
-
 // Away continues an erasure when the session ends.
 type Away struct {
 	Tied string // why no run outlives the session; empty: Begin works
@@ -117,7 +32,8 @@ type Away struct {
 // Erasures is the desk of erasure requests. It records every act, and a refusal changes nothing. It is safe
 // for concurrent use.
 type Erasures struct {
-	guarded
+	s      *Session
+	desk   *gdpr.Desk
 	runner *jobs.Runner // of the console; nil: runs are neither listed nor begun
 	away   Away
 }
@@ -127,7 +43,70 @@ func (s *Session) Erasures(runner *jobs.Runner, away Away) (*Erasures, error) {
 	if s.State == "" {
 		return nil, statedir.ErrNoHome
 	}
-	return &Erasures{guarded: guarded{s, s.desk}, runner: runner, away: away}, nil
+	return &Erasures{s, s.desk, runner, away}, nil
+}
+
+// look reads requests for a role that may.
+func look[T any](ctx context.Context, e *Erasures, read func() (T, error)) (T, error) {
+	if err := e.s.Look(ctx, ReadRequests); err != nil {
+		var none T
+		return none, err
+	}
+	return read()
+}
+
+// Get is a request, or NotFound.
+func (e *Erasures) Get(id string) (gdpr.Due, error) {
+	return look(context.Background(), e, func() (gdpr.Due, error) { return e.desk.Get(id) })
+}
+
+// List is every request, open ones first, by deadline.
+func (e *Erasures) List() ([]gdpr.Due, error) { return look(context.Background(), e, e.desk.List) }
+
+// DueWithin are the open requests whose deadline is at most so many days away.
+func (e *Erasures) DueWithin(days int) ([]gdpr.Due, error) {
+	return look(context.Background(), e, func() ([]gdpr.Due, error) { return e.desk.DueWithin(days) })
+}
+
+// Authorise is the plan of an order that may be carried out now.
+func (e *Erasures) Authorise(ctx context.Context, o gdpr.Order) (gdpr.Plan, error) {
+	return look(ctx, e, func() (gdpr.Plan, error) { return e.desk.Authorise(ctx, o) })
+}
+
+// StatusReport is the state of a request.
+func (e *Erasures) StatusReport(ctx context.Context, id string) (receipt.Report, error) {
+	return look(ctx, e, func() (receipt.Report, error) { return e.desk.StatusReport(ctx, id) })
+}
+
+// Letter is a letter to the subject of a request.
+func (e *Erasures) Letter(ctx context.Context, id, kind, lang string) (string, error) {
+	return look(ctx, e, func() (string, error) { return e.desk.Letter(ctx, id, kind, lang) })
+}
+
+// Register is the register of a year.
+func (e *Erasures) Register(ctx context.Context, year int) (papers.Register, error) {
+	return look(ctx, e, func() (papers.Register, error) { return e.desk.Register(ctx, year) })
+}
+
+// PolicyNow is the policy of erasures in force; it names nobody.
+func (e *Erasures) PolicyNow(ctx context.Context) (gdpr.PolicyState, error) {
+	return e.desk.PolicyNow(ctx)
+}
+
+// PublicKey is that of the receipts.
+func (e *Erasures) PublicKey() string { return e.desk.PublicKey() }
+
+// Unattested says why nobody could approve a request that is filed here; empty where somebody could.
+func (e *Erasures) Unattested() string { return e.desk.Unattested() }
+
+// MayApprove reports whether a key may approve a request's plan.
+func (e *Erasures) MayApprove(r *gdpr.Request, fingerprint string) bool {
+	return e.s.May(Approve) == nil && e.desk.MayApprove(r, fingerprint)
+}
+
+// BySession reports whether this session's own key may approve a request's plan.
+func (e *Erasures) BySession(r *gdpr.Request) bool {
+	return e.desk.Policy.Approval == gdpr.BySession && e.desk.Operator.Key != "" && e.MayApprove(r, e.desk.Operator.Key)
 }
 
 // Backups says until when backups of a plan's stores may hold the subject's data.
@@ -196,10 +175,7 @@ func (e *Erasures) Propose(ctx context.Context, in gdpr.Intake) (all []gdpr.Prop
 
 // Others names the other open requests of the subject of a request to be filed; empty: none.
 func (e *Erasures) Others(ctx context.Context, in gdpr.Intake) (string, error) {
-	if err := e.s.Look(ctx, ReadRequests); err != nil {
-		return "", err
-	}
-	return e.desk.OtherRequests(in), nil
+	return look(ctx, e, func() (string, error) { return e.desk.OtherRequests(in), nil })
 }
 
 // File files a request. keyFile is the filer's private key, needed where the session has none and approvals
@@ -231,10 +207,7 @@ func (e *Erasures) Discover(ctx context.Context, id string, step func(store, wha
 
 // Plan is the current plan, or NotFound.
 func (e *Erasures) Plan(ctx context.Context, id string) (gdpr.Plan, error) {
-	if err := e.s.Look(ctx, ReadRequests); err != nil {
-		return gdpr.Plan{}, err
-	}
-	return e.desk.Plan(id)
+	return look(ctx, e, func() (gdpr.Plan, error) { return e.desk.Plan(id) })
 }
 
 // change does an act that the session may do. It returns no request: Get has the new state.

@@ -88,16 +88,6 @@ func (s *Session) has(act Act) bool {
 	return ruled && slices.ContainsFunc(s.roles, func(role Role) bool { return role == RoleOperator || slices.Contains(r.roles, role) })
 }
 
-// hasAny reports whether one of the session's roles may do an act that f accepts.
-func (s *Session) hasAny(f func(rule) bool) bool {
-	for act, r := range rules {
-		if f(r) && s.has(act) {
-			return true
-		}
-	}
-	return false
-}
-
 type withinKey struct{}
 
 // within marks the calls of an allowed act: the stores' middleware lets them pass.

@@ -123,15 +123,11 @@ func (s *Session) May(act Act) error {
 		why = "it is the operator's, not an agent's"
 	case !s.has(act):
 		why = s.lacks(act)
-	case r.unlogged && r.readers:
-	case r.unlogged:
+	case !r.readers:
 		why = s.lookOnly()
-	case r.readers:
+	}
+	if why == "" && !r.unlogged {
 		why = s.unlogged()
-	default:
-		if why = s.lookOnly(); why == "" {
-			why = s.unlogged()
-		}
 	}
 	if why == "" {
 		return nil

@@ -128,19 +128,22 @@ func New(o Options) (*Session, error) {
 }
 
 // Unwritable says why nothing may be changed in this session; empty when changes are allowed.
-func (s *Session) Unwritable() string {
-	if why := s.forbidden(func(r rule) bool { return !r.readers }); why != "" {
-		return why
-	}
-	return s.unlogged()
-}
+func (s *Session) Unwritable() string { return s.forbidden(func(r rule) bool { return !r.readers }) }
 
 // storesClosed says why the stores are opened read-only; empty when they are not.
-func (s *Session) storesClosed() string {
-	if why := s.forbidden(func(r rule) bool { return r.changes }); why != "" {
+func (s *Session) storesClosed() string { return s.forbidden(func(r rule) bool { return r.changes }) }
+
+// forbidden says why no act that f accepts is possible here; empty when one is.
+func (s *Session) forbidden(f func(rule) bool) string {
+	if why := s.lookOnly(); why != "" {
 		return why
 	}
-	return s.unlogged()
+	for act, r := range rules {
+		if f(r) && s.has(act) {
+			return s.unlogged()
+		}
+	}
+	return "the role " + s.Role() + " changes nothing there"
 }
 
 // unlogged says why nothing can be recorded; empty when it can: no record, no act.
@@ -153,17 +156,6 @@ func (s *Session) unlogged() string {
 	}
 	if err := s.Log.Writable(); err != nil {
 		return "no change without an audit log: " + err.Error()
-	}
-	return ""
-}
-
-// forbidden says why no act that f accepts is allowed here, whatever the state of the log.
-func (s *Session) forbidden(f func(rule) bool) string {
-	if why := s.lookOnly(); why != "" {
-		return why
-	}
-	if !s.hasAny(f) {
-		return "the role " + s.Role() + " changes nothing there"
 	}
 	return ""
 }

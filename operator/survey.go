@@ -18,11 +18,13 @@ type Survey struct {
 	s          *Session
 	quarantine *Quarantine
 	conflicts  *Conflicts
+	erasures   *Erasures // nil without a state directory
 }
 
 // Survey is one of the session's stores; its memory of them ends with ctx.
 func (s *Session) Survey(ctx context.Context) *Survey {
-	return &Survey{s: s, quarantine: s.Quarantine(), conflicts: s.Conflicts(NewChanges(ctx))}
+	erasures, _ := s.Erasures(nil, Away{})
+	return &Survey{s: s, quarantine: s.Quarantine(), conflicts: s.Conflicts(NewChanges(ctx)), erasures: erasures}
 }
 
 // Health checks every store, in the fleet's order, after trying again to open closed ones.
@@ -119,19 +121,19 @@ func (v *Survey) Conflicts(ctx context.Context) iter.Seq[conflict.Copy] { return
 
 // Requests are the open erasure requests, by deadline.
 func (v *Survey) Requests() ([]gdpr.Due, error) {
-	if v.s.State == "" {
+	if v.erasures == nil {
 		return nil, nil
 	}
-	all, err := guarded{v.s, v.s.desk}.List()
+	all, err := v.erasures.List()
 	return slices.DeleteFunc(all, func(d gdpr.Due) bool { return d.Done() }), err
 }
 
 // Due are the open erasure requests whose deadline is within some days, or past.
 func (v *Survey) Due(within int) ([]gdpr.Due, error) {
-	if v.s.State == "" {
+	if v.erasures == nil {
 		return nil, nil
 	}
-	return guarded{v.s, v.s.desk}.DueWithin(within)
+	return v.erasures.DueWithin(within)
 }
 
 // LogSurvey is the state of the audit log.

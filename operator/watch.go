@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"memdesk/conflict"
 	"memdesk/model"
 )
 
@@ -88,31 +89,24 @@ type sight struct {
 }
 
 func (w *watch) quarantine(ctx context.Context) error {
-	return w.list(ctx, "quarantined", func(yield func(sight) bool) {
-		for e := range w.survey.Quarantined(ctx) {
-			if !yield(sight{e.Store, e.ID, e.Problem != "", map[string]any{"category": e.Category, "pattern": e.Pattern}}) {
-				return
-			}
-		}
+	return list(ctx, w, "quarantined", w.survey.Quarantined(ctx), func(e QuarantineEntry) sight {
+		return sight{e.Store, e.ID, e.Problem != "", map[string]any{"category": e.Category, "pattern": e.Pattern}}
 	})
 }
 
 func (w *watch) conflicts(ctx context.Context) error {
-	return w.list(ctx, "conflict", func(yield func(sight) bool) {
-		for c := range w.survey.Conflicts(ctx) {
-			if !yield(sight{c.Store, c.ID, c.Problem != "", map[string]any{"base": model.EncodeID(c.BaseID), "tool": c.Tool, "confidence": c.Confidence}}) {
-				return
-			}
-		}
+	return list(ctx, w, "conflict", w.survey.Conflicts(ctx), func(c conflict.Copy) sight {
+		return sight{c.Store, c.ID, c.Problem != "", map[string]any{"base": model.EncodeID(c.BaseID), "tool": c.Tool, "confidence": c.Confidence}}
 	})
 }
 
 // list reports the rows that are new since the last look. The known rows of a store that was not read to the
 // end are kept, so that they are no news later.
-func (w *watch) list(ctx context.Context, event string, rows iter.Seq[sight]) error {
+func list[T any](ctx context.Context, w *watch, event string, rows iter.Seq[T], of func(T) sight) error {
 	before, looked := w.found[event]
 	now, unseen := map[string]bool{}, map[string]bool{}
-	for s := range rows {
+	for row := range rows {
+		s := of(row)
 		if s.unseen {
 			unseen[s.store] = true
 			continue
