@@ -9,17 +9,14 @@ import (
 	"time"
 
 	"memdesk/audit"
-	"memdesk/internal/clock"
 	"memdesk/model"
 )
 
 // AuditTrail lists the audit log, the verified part of its chain, and the stores' own events. It changes
 // nothing and is safe for concurrent use.
 type AuditTrail struct {
-	log   *audit.Log
-	may   func(context.Context) error
-	clock clock.Clock
-	// noted lists the events of the stores' own systems, newest first, and reading errors; nil: none are read.
+	session *Session
+	// noted lists the events of the stores' own systems, newest first, and reading errors.
 	noted func(context.Context) (events []StoreEvent, trouble string)
 
 	mu   sync.Mutex
@@ -28,8 +25,7 @@ type AuditTrail struct {
 
 // AuditTrail is the log of the session, which must have one.
 func (s *Session) AuditTrail() *AuditTrail {
-	may := func(ctx context.Context) error { return s.Look(ctx, ReadLog) }
-	return &AuditTrail{log: s.Log, may: may, clock: s.Clock, noted: func(ctx context.Context) (out []StoreEvent, trouble string) {
+	return &AuditTrail{session: s, noted: func(ctx context.Context) (out []StoreEvent, trouble string) {
 		out, bounded := StoreEvents(ctx, s.Fleet, func(store string, err error) {
 			trouble = "the events of " + store + " are missing: " + err.Error()
 		})
@@ -57,12 +53,12 @@ const verifyEvery = time.Minute
 func (s *AuditTrail) verified(ctx context.Context) verification {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.clock.Now()
+	now := s.session.Clock.Now()
 	if !s.last.at.IsZero() && now.Sub(s.last.at) < verifyEvery && s.last.err == nil && (s.last.rep.OK || s.last.rep.Acknowledged) {
 		return s.last
 	}
 	v := verification{at: now, open: map[uint64]bool{}, ended: map[uint64]bool{}}
-	v.rep, v.err = s.log.Verify(ctx)
+	v.rep, v.err = s.session.Log.Verify(ctx)
 	for _, r := range v.rep.OpenIntents {
 		v.open[r.Seq] = true
 	}
@@ -107,10 +103,10 @@ func (v verification) words() (state, trouble string) {
 
 // Stamp changes with every added record; it is cheap. Empty: unknown.
 func (s *AuditTrail) Stamp(ctx context.Context) string {
-	if s.may(ctx) != nil {
+	if s.session.Look(ctx, ReadLog) != nil {
 		return ""
 	}
-	got, err := s.log.List(ctx, audit.Filter{}, 1, "")
+	got, err := s.session.Log.List(ctx, audit.Filter{}, 1, "")
 	if err != nil || len(got.Rows) == 0 {
 		return ""
 	}
@@ -126,10 +122,10 @@ const auditChunk = 500
 func (s *AuditTrail) Events(ctx context.Context, q PageQuery) (AuditPage, error) {
 	var page AuditPage
 	page.Total = model.Count{Unknown: true}
-	if err := s.may(ctx); err != nil {
+	if err := s.session.Look(ctx, ReadLog); err != nil {
 		return page, err
 	}
-	filter, err := ParseAuditFilter(q.Filter, s.clock.Now())
+	filter, err := ParseAuditFilter(q.Filter, s.session.Clock.Now())
 	if err != nil {
 		return page, err
 	}
@@ -144,7 +140,10 @@ func (s *AuditTrail) Events(ctx context.Context, q PageQuery) (AuditPage, error)
 	if q.Of.ID != "" {
 		item = q.Of.String()
 	} else { // a store's own event names no item
-		events, trouble = s.storesEvents(ctx, end)
+		events, trouble = s.noted(ctx)
+		if !end.IsZero() { // a later page
+			_, events = Between(events, end)
+		}
 	}
 	if page.Notice == "" {
 		page.Notice = trouble
@@ -164,7 +163,7 @@ func (s *AuditTrail) Events(ctx context.Context, q PageQuery) (AuditPage, error)
 		if q.Filter != "" || item != "" {
 			limit = auditChunk
 		}
-		got, err := s.log.List(ctx, audit.Filter{Since: filter.Since, Until: filter.Until, Store: q.Of.Store, Target: item}, limit, cursor)
+		got, err := s.session.Log.List(ctx, audit.Filter{Since: filter.Since, Until: filter.Until, Store: q.Of.Store, Target: item}, limit, cursor)
 		if errors.Is(err, audit.ErrBadCursor) {
 			return page, model.E(model.InvalidInput, "audit", err)
 		}
@@ -207,18 +206,6 @@ func (s *AuditTrail) Events(ctx context.Context, q PageQuery) (AuditPage, error)
 // Unsearched says that a lookup by name could not judge records.
 func Unsearched(records int) string {
 	return "whether " + plural(int64(records), "record") + " name it is not known: the key of their time is gone"
-}
-
-// storesEvents are the stores' own events up to a moment, or all without one.
-func (s *AuditTrail) storesEvents(ctx context.Context, end time.Time) ([]StoreEvent, string) {
-	if s.noted == nil {
-		return nil, ""
-	}
-	events, trouble := s.noted(ctx)
-	if !end.IsZero() {
-		_, events = Between(events, end)
-	}
-	return events, trouble
 }
 
 // pageEnd splits a cursor: the log's own, and the time of the last record before it, which bounds the stores'

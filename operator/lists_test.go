@@ -94,6 +94,12 @@ func TestQuarantineSourcePages(t *testing.T) {
 	}
 }
 
+// trailOf is an operator's trail of a log, beside which the stores have noted some events.
+func trailOf(log *audit.Log, clk clock.Clock, noted []StoreEvent, trouble string) *AuditTrail {
+	return &AuditTrail{session: &Session{Options: Options{Clock: clk}, Log: log, roles: []Role{RoleOperator}},
+		noted: func(context.Context) ([]StoreEvent, string) { return noted, trouble }}
+}
+
 func TestAuditSourcePages(t *testing.T) {
 	log, err := audit.Open(audit.Options{Dir: filepath.Join(t.TempDir(), "audit"), Actor: audit.Actor{ID: "ana"}})
 	if err != nil {
@@ -108,7 +114,7 @@ func TestAuditSourcePages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := &AuditTrail{log: log, may: func(context.Context) error { return nil }, clock: clock.System{}}
+	s := trailOf(log, clock.System{}, nil, "")
 	count := func(q PageQuery) (n int) {
 		for {
 			page, err := s.Events(t.Context(), q)
@@ -161,7 +167,7 @@ func TestBrokenChainHidesNoIntent(t *testing.T) {
 			}
 		}
 	}
-	s := &AuditTrail{log: log, may: func(context.Context) error { return nil }, clock: clock.System{}}
+	s := trailOf(log, clock.System{}, nil, "")
 	page, err := s.Events(t.Context(), PageQuery{Limit: 100})
 	if err != nil || !broken || !strings.Contains(page.Notice, "BROKEN") {
 		t.Fatal(err, broken, page.Notice)
@@ -201,7 +207,7 @@ func TestStoreEventsStandAmongTheRecords(t *testing.T) {
 	for i, at := range []time.Time{got.Rows[0].TS.Add(time.Hour), got.Rows[2].TS, got.Rows[5].TS, got.Rows[6].TS.Add(-time.Hour)} {
 		noted = append(noted, StoreEvent{"harbor", model.StoreEvent{At: at, Name: "run." + strconv.Itoa(i)}})
 	}
-	s := &AuditTrail{log: log, may: func(context.Context) error { return nil }, clock: clock.System{}, noted: func(context.Context) ([]StoreEvent, string) { return noted, "far does not answer" }}
+	s := trailOf(log, clock.System{}, noted, "far does not answer")
 	list := func(q PageQuery) (out []AuditEvent) {
 		for {
 			page, err := s.Events(t.Context(), q)
@@ -261,7 +267,7 @@ func TestIntentsNewerThanTheVerification(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := &AuditTrail{log: log, may: func(context.Context) error { return nil }, clock: clock.Fixed(time.Unix(0, 0))}
+	s := trailOf(log, clock.Fixed(time.Unix(0, 0)), nil, "")
 	open := func(want int) {
 		t.Helper()
 		page, err := s.Events(t.Context(), PageQuery{Limit: 100, Filter: "outcome:open"})
