@@ -57,9 +57,9 @@ func (j *job) obey(what string) error {
 		}
 		j.cancel(ErrCancelled)
 	case askPause:
-		return j.pause()
+		return j.setPaused(true)
 	case askResume:
-		return j.unpause()
+		return j.setPaused(false)
 	}
 	return nil // another version's request
 }

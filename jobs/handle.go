@@ -120,37 +120,27 @@ func (h *Handle) over() bool {
 	return h.ended
 }
 
-// pause and unpause change the state at once; the work stops at its next step.
-func (h *Handle) pause() error {
+// setPaused changes the state at once; the work stops at its next step.
+func (h *Handle) setPaused(paused bool) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.ended {
+	switch {
+	case h.ended:
 		return ErrEnded
-	}
-	if h.resume != nil {
+	case paused == (h.resume != nil):
 		return nil
+	case paused:
+		if err := h.enter(Paused); err != nil {
+			return err
+		}
+		h.resume = make(chan struct{})
+	default:
+		if err := h.enter(Running); err != nil {
+			return err
+		}
+		close(h.resume)
+		h.resume = nil
 	}
-	if err := h.enter(Paused); err != nil {
-		return err
-	}
-	h.resume = make(chan struct{})
-	return nil
-}
-
-func (h *Handle) unpause() error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.ended {
-		return ErrEnded
-	}
-	if h.resume == nil {
-		return nil
-	}
-	if err := h.enter(Running); err != nil {
-		return err
-	}
-	close(h.resume)
-	h.resume = nil
 	return nil
 }
 

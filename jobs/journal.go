@@ -111,15 +111,24 @@ func createJournal(ctx context.Context, fsys atomicfile.FS, path, salt string) (
 	return &journal{f: f, salt: salt, steps: map[string]bool{}}, nil
 }
 
+// openFile opens an existing job's file; ErrNotFound without one.
+func openFile(fsys atomicfile.FS, path string, flag int) (atomicfile.File, error) {
+	f, err := fsys.OpenFile(path, flag|syscall.O_NOFOLLOW, 0)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, ErrNotFound
+	case err != nil:
+		return nil, fmt.Errorf("open journal: %w", atomicfile.Pathless(err))
+	}
+	return f, nil
+}
+
 // openJournal takes the lock of an existing job and reads its completed steps; ErrRunning when a process
 // holds it.
 func openJournal(ctx context.Context, fsys atomicfile.FS, path string) (*journal, entry, entry, error) {
-	f, err := fsys.OpenFile(path, os.O_RDWR|os.O_APPEND|syscall.O_NOFOLLOW, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, entry{}, entry{}, ErrNotFound
-	}
+	f, err := openFile(fsys, path, os.O_RDWR|os.O_APPEND)
 	if err != nil {
-		return nil, entry{}, entry{}, fmt.Errorf("open journal: %w", atomicfile.Pathless(err))
+		return nil, entry{}, entry{}, err
 	}
 	j := &journal{f: f, steps: map[string]bool{}}
 	if err := take(ctx, f); err != nil {
@@ -185,12 +194,10 @@ func take(ctx context.Context, f atomicfile.File) error {
 		if got {
 			return nil
 		}
-		t := time.NewTimer(time.Millisecond)
 		select {
 		case <-ctx.Done():
-			t.Stop()
 			return ctx.Err()
-		case <-t.C:
+		case <-time.After(time.Millisecond):
 		}
 	}
 	return ErrRunning
@@ -199,12 +206,9 @@ func take(ctx context.Context, f atomicfile.File) error {
 // readStatus reads a journal's first and newest lines and checks whether its process lives. It changes
 // nothing.
 func readStatus(fsys atomicfile.FS, path string, id ID) (Status, error) {
-	f, err := fsys.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Status{}, ErrNotFound
-	}
+	f, err := openFile(fsys, path, os.O_RDONLY)
 	if err != nil {
-		return Status{}, fmt.Errorf("open journal: %w", atomicfile.Pathless(err))
+		return Status{}, err
 	}
 	defer f.Close()
 	// Checked before the lines are read: a job that ends in between counts as ended.

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"memdesk/internal/atomicfile"
@@ -270,12 +269,9 @@ func (r *Runner) Steps(ctx context.Context, id ID) (completed func(key string) b
 	if !id.valid() {
 		return nil, ErrNotFound
 	}
-	f, err := r.fs.OpenFile(r.path(id), os.O_RDONLY|syscall.O_NOFOLLOW, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrNotFound
-	}
+	f, err := openFile(r.fs, r.path(id), os.O_RDONLY)
 	if err != nil {
-		return nil, fmt.Errorf("open journal: %w", atomicfile.Pathless(err))
+		return nil, err
 	}
 	defer f.Close()
 	j := &journal{f: f, steps: map[string]bool{}}

@@ -93,12 +93,9 @@ func (s *Session) Copy(ctx context.Context, r *jobs.Runner, plan transfer.Plan, 
 // settled, and what suppression and holds refuse. It writes nothing.
 func (s *Session) TryCopy(ctx context.Context, r *jobs.Runner, plan transfer.Plan, c Copying) (sum transfer.Summary, err error) {
 	began := s.Clock.Now()
-	try := transfer.Rehearsal{Progress: func(done, total int64) {
+	try := transfer.Rehearsal{Gate: s.desk.Gate(), Progress: func(done, total int64) {
 		c.Status(jobs.Status{Done: done, Total: total, Unit: "item", Started: began, Updated: s.Clock.Now()})
 	}}
-	if s.desk != nil {
-		try.Gate = s.desk.Gate()
-	}
 	open, err := unfinished(ctx, r, string(Copy), c.jobTitle())
 	if err != nil {
 		return sum, err
