@@ -33,6 +33,15 @@ type Field struct {
 	Sealed bool
 }
 
+// Values are the values of fields by their names.
+func Values(fields []Field) map[string]string {
+	out := make(map[string]string, len(fields))
+	for _, f := range fields {
+		out[f.Name] = f.Value
+	}
+	return out
+}
+
 // Header is an item without its body, as lists have it.
 type Header struct {
 	ID       string

@@ -137,10 +137,7 @@ func (r *run) about(it model.Item) []model.Field {
 		out = append(out, model.Field{Name: "modified", Value: it.Modified.UTC().Format(time.RFC3339Nano)})
 	}
 	out = append(out, model.Field{Name: "copied_from", Value: r.From.Name + ":" + model.EncodeID(it.ID)})
-	have := map[string]string{}
-	for _, f := range it.Meta {
-		have[f.Name] = f.Value
-	}
+	have := model.Values(it.Meta)
 	out = slices.DeleteFunc(out, func(f model.Field) bool { return have[f.Name] == f.Value })
 	for i, f := range out {
 		if have[f.Name] != "" { // the item's own field with another meaning

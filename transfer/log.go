@@ -62,10 +62,7 @@ func (r *run) copyLog(ctx context.Context, id string, events []model.StoreEvent)
 			At     time.Time         `json:"at"`
 			Event  string            `json:"event"`
 			Fields map[string]string `json:"fields,omitempty"`
-		}{e.At, e.Name, map[string]string{}}
-		for _, f := range e.Payload {
-			line.Fields[f.Name] = f.Value
-		}
+		}{e.At, e.Name, model.Values(e.Payload)}
 		text, err := json.Marshal(line)
 		if err != nil {
 			return failed(id, "", err)

@@ -398,10 +398,7 @@ func same(req model.RetainRequest, have model.Item) bool {
 	if req.Content != have.Body {
 		return false
 	}
-	stored := map[string]string{}
-	for _, f := range have.Meta {
-		stored[f.Name] = f.Value
-	}
+	stored := model.Values(have.Meta)
 	return !slices.ContainsFunc(req.Meta, func(f model.Field) bool { return !f.ReadOnly && stored[f.Name] != f.Value })
 }
 

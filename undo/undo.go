@@ -413,10 +413,7 @@ func renewed(ctx context.Context, s model.Store, e Entry) []string {
 	if err != nil {
 		return []string{"it could not be read again to compare: " + err.Error()}
 	}
-	now := map[string]string{}
-	for _, f := range it.Meta {
-		now[f.Name] = f.Value
-	}
+	now := model.Values(it.Meta)
 	var out []string
 	for _, f := range e.Meta {
 		if f.ReadOnly && now[f.Name] != f.Value {

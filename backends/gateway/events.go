@@ -58,11 +58,7 @@ func (j *journal) note(name string, payload ...model.Field) error {
 		}
 		return nil
 	}
-	line := stored{At: e.At, Name: name, Payload: map[string]string{}}
-	for _, f := range payload {
-		line.Payload[f.Name] = f.Value
-	}
-	b, err := json.Marshal(line)
+	b, err := json.Marshal(stored{At: e.At, Name: name, Payload: model.Values(payload)})
 	if err == nil {
 		err = eventlog.Append(j.path, b)
 	}

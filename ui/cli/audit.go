@@ -426,5 +426,5 @@ type eventRow struct {
 }
 
 func newEventRow(e operator.StoreEvent) eventRow {
-	return eventRow{Source: "store", Store: e.Store, TS: stamp(e.At), Action: e.Name, Payload: fieldMap(e.Payload), Actor: "(the store)", Words: dashed(e.Words())}
+	return eventRow{Source: "store", Store: e.Store, TS: stamp(e.At), Action: e.Name, Payload: model.Values(e.Payload), Actor: "(the store)", Words: dashed(e.Words())}
 }

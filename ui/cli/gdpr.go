@@ -293,7 +293,7 @@ func (a *app) printPlan(ctx context.Context, d *operator.Erasures, p gdpr.Plan, 
 			r := newPlanRow(st)
 			if text && a.flags.json && st.Action == gdpr.Redact {
 				if it, err := before(ctx, fleet, st); err == nil {
-					r.beforeRow = &beforeRow{it.Body, fieldMap(it.Meta)}
+					r.beforeRow = &beforeRow{it.Body, model.Values(it.Meta)}
 				}
 			}
 			tab.put("item", r)
@@ -391,7 +391,7 @@ func newPlanRow(r gdpr.Step) planRow {
 	if r.Action == gdpr.Redact {
 		out.redactedRow = &redactedRow{NewBody: r.NewBody, Beside: list(r.Beside)}
 		if r.NewMeta != nil {
-			out.NewMeta = fieldMap(r.NewMeta)
+			out.NewMeta = model.Values(r.NewMeta)
 		}
 	}
 	return out

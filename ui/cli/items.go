@@ -272,7 +272,7 @@ func readItem(ctx context.Context, s model.Store, id, version string) (model.Ite
 }
 
 func newDocumentRow(store string, it model.Item) documentRow {
-	r := documentRow{itemRow: newItemRow(store, it.Header), Meta: fieldMap(it.Meta), Body: it.Body, Links: []itemLinkRow{}, LinksTotal: it.LinksTotal}
+	r := documentRow{itemRow: newItemRow(store, it.Header), Meta: model.Values(it.Meta), Body: it.Body, Links: []itemLinkRow{}, LinksTotal: it.LinksTotal}
 	for _, l := range it.Links {
 		r.Links = append(r.Links, itemLinkRow{model.EncodeID(l.ID), l.Kind, l.Role, l.Label, l.Other})
 	}

@@ -119,7 +119,7 @@ type writtenHitRow struct {
 
 func (a *app) printHits(ctx context.Context, s *operator.Session, hits []backends.FusedHit, origins bool) {
 	for _, h := range hits {
-		r := hitRow{newSnippetRow(h.Store, h.RecallSnippet), h.Rank, fieldMap(h.Meta), s.Planted(h.Snippet)}
+		r := hitRow{newSnippetRow(h.Store, h.RecallSnippet), h.Rank, model.Values(h.Meta), s.Planted(h.Snippet)}
 		row, writer := any(r), writerRow{}
 		if origins {
 			store, _ := s.Fleet.Store(h.Store) // of one that has closed since the writer is unknown

@@ -147,11 +147,3 @@ func argument(args []string, n int) string {
 	}
 	return ""
 }
-
-func fieldMap(fields []model.Field) map[string]string {
-	out := map[string]string{}
-	for _, f := range fields {
-		out[f.Name] = f.Value
-	}
-	return out
-}

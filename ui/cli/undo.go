@@ -120,9 +120,9 @@ func (a *app) showUndo(ctx context.Context, s *operator.Session, args []string) 
 	case a.flags.json:
 		parts := []partRow{}
 		for _, p := range e.Parts {
-			parts = append(parts, partRow{model.EncodeID(p.Item), fieldMap(p.Meta), p.Body})
+			parts = append(parts, partRow{model.EncodeID(p.Item), model.Values(p.Meta), p.Body})
 		}
-		a.emit("undo", keptRow{newUndoRow(e, e.Bodies(body)), e.Existed, e.Obstacle, fieldMap(e.Meta), parts, e.PartsTotal, body, exactBody(body)})
+		a.emit("undo", keptRow{newUndoRow(e, e.Bodies(body)), e.Existed, e.Obstacle, model.Values(e.Meta), parts, e.PartsTotal, body, exactBody(body)})
 		return nil
 	}
 	a.linef("%s  %s of %s at %s, kept until %s", e.ID, string(e.Op), refOf(e.Store, e.Item), when(e.At), when(e.Expires))

@@ -84,11 +84,7 @@ func HeaderDatum(store string, h model.Header) Datum {
 func itemDatum(store string, it model.Item) Datum {
 	r := HeaderDatum(store, it.Header)
 	r.Add("revision", string(it.Revision))
-	meta := map[string]string{}
-	for _, f := range it.Meta {
-		meta[f.Name] = f.Value
-	}
-	r.Add("meta", meta)
+	r.Add("meta", model.Values(it.Meta))
 	r.Add("body", it.Body)
 	if !utf8.ValidString(it.Body) {
 		r.Add("body_base64", base64.StdEncoding.EncodeToString([]byte(it.Body)))
