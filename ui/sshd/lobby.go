@@ -128,10 +128,7 @@ func (g *guest) Close() error {
 // guestKey carries the guest of a connection.
 type guestKey struct{}
 
-func guestOf(ctx charm.Context) *guest {
-	g, _ := ctx.Value(guestKey{}).(*guest)
-	return g
-}
+func guestOf(ctx charm.Context) *guest { return ctx.Value(guestKey{}).(*guest) }
 
 // The limits of one connection.
 const (
@@ -142,15 +139,12 @@ const (
 
 // channel serves one channel of a connection, or refuses it when the connection has too many.
 func channel(srv *charm.Server, conn *ssh.ServerConn, ch ssh.NewChannel, ctx charm.Context) {
-	var open chan struct{}
-	if g := guestOf(ctx); g != nil {
-		open = g.channels
-	}
+	open := guestOf(ctx).channels
 	select {
 	case open <- struct{}{}:
 		defer func() { <-open }()
 		charm.DefaultSessionHandler(srv, conn, filtered{ch}, ctx)
-	default: // without a guest too
+	default:
 		_ = ch.Reject(ssh.ResourceShortage, "too many channels on this connection")
 	}
 }

@@ -79,10 +79,9 @@ func (s *Server) session(ch charm.Session) {
 		refuse(ch, 1, "memdesk: all sessions of this server are taken, try again later")
 		return
 	}
-	if g := guestOf(ch.Context()); g != nil {
-		g.begin()
-		defer g.end()
-	}
+	g := guestOf(ch.Context())
+	g.begin()
+	defer g.end()
 	s.serve(ch, known, pty, changes)
 }
 
@@ -99,8 +98,7 @@ func (s *Server) serve(ch charm.Session, known AuthorizedKey, pty charm.Pty, cha
 		Environ: environ(pty.Term, ch.Environ()), Input: ch, Output: ch, Sizes: sizes,
 	}
 	s.logf("%s: %s (%s) as %q: session begins", one.Remote, sum, one.Role, one.User)
-	err := s.o.Console(ctx, one)
-	if err != nil {
+	if err := s.o.Console(ctx, one); err != nil {
 		refuse(ch, 1, "memdesk: "+err.Error())
 	}
 	s.logf("%s: %s: session ends", one.Remote, sum)
