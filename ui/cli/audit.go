@@ -350,10 +350,7 @@ func (a *app) emitVerified(rep audit.Report) {
 	if rep.OK && rep.Names.Forged > 0 {
 		reason = forgedWords(rep.Names)
 	}
-	anchors := []provenRow{}
-	for _, p := range rep.Proven {
-		anchors = append(anchors, provenRow{p.By, p.Kind, p.State, p.Seq, stamp(p.At), p.Why})
-	}
+	anchors := mapped(rep.Proven, func(p audit.Proven) provenRow { return provenRow{p.By, p.Kind, p.State, p.Seq, stamp(p.At), p.Why} })
 	a.emit("verify", chainRow{OK: rep.OK && rep.Names.Forged == 0, Events: rep.Events, Head: rep.Head, Reason: reason, FirstBad: rep.FirstBad,
 		Segments: rep.Segments, Retired: rep.Retired, OpenIntents: len(rep.OpenIntents), Acknowledged: rep.Acknowledged, TornBytes: rep.Torn,
 		NamesOK: rep.Names.OK, NamesAbsent: rep.Names.Absent, NamesForged: rep.Names.Forged, NamesUnchecked: rep.Names.Unchecked, Anchors: anchors})
@@ -364,24 +361,23 @@ func (a *app) sayNames(n audit.Names) {
 	if n.Forged > 0 {
 		a.linef("NAMES ALTERED: %s; they are not shown", forgedWords(n))
 	}
+	have := func(n int64) string {
+		if n == 1 {
+			return "1 record has"
+		}
+		return plural(n, "record") + " have"
+	}
 	if n.Absent > 0 {
-		a.linef("%s no clear name: erased with a person, never kept, or taken away", plural(n.Absent, "record")+verb(n.Absent, " has", " have"))
+		a.linef("%s no clear name: erased with a person, never kept, or taken away", have(n.Absent))
 	}
 	if n.Unchecked > 0 {
-		a.linef("%s a name that cannot be checked: the key of its time is gone", plural(n.Unchecked, "record")+verb(n.Unchecked, " has", " have"))
+		a.linef("%s a name that cannot be checked: the key of its time is gone", have(n.Unchecked))
 	}
 }
 
 // forgedWords say which clear names were altered.
 func forgedWords(n audit.Names) string {
 	return fmt.Sprintf("of %s beside the log the record has another, first at record %d", plural(n.Forged, "name"), n.FirstForged)
-}
-
-func verb(n int64, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }
 
 func (a *app) auditAcknowledgeCommand() *cobra.Command {

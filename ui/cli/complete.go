@@ -7,6 +7,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"memdesk/backends"
+	"memdesk/gdpr"
 	"memdesk/model"
 )
 
@@ -39,16 +41,13 @@ func (a *app) complete(c *cobra.Command) {
 }
 
 // offer returns the values of a word in a usage line; of an unknown word none, and the shell offers files.
-func (a *app) offer(ctx context.Context, word, begun string) (values []string, next cobra.ShellCompDirective) {
+func (a *app) offer(ctx context.Context, word, begun string) ([]string, cobra.ShellCompDirective) {
 	const only, goesOn = cobra.ShellCompDirectiveNoFileComp, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	switch word {
 	case "FORMAT":
 		return []string{"json", "wide", "name"}, only
 	case "KIND=LOCATION":
-		for _, k := range a.Kinds.Names() {
-			values = append(values, k+"=")
-		}
-		return values, goesOn
+		return mapped(a.Kinds.Names(), func(kind string) string { return kind + "=" }), goesOn
 	case "STORE":
 		return a.storeNames(""), only
 	case "REF":
@@ -63,7 +62,7 @@ func (a *app) offer(ctx context.Context, word, begun string) (values []string, n
 }
 
 // storeNames are the stores that would be opened, each with an end.
-func (a *app) storeNames(end string) (names []string) {
+func (a *app) storeNames(end string) []string {
 	s, err := a.base()
 	if err != nil {
 		return nil
@@ -72,10 +71,7 @@ func (a *app) storeNames(end string) (names []string) {
 	if err != nil {
 		return nil
 	}
-	for _, c := range configs {
-		names = append(names, c.Name+end)
-	}
-	return names
+	return mapped(configs, func(c backends.StoreConfig) string { return c.Name + end })
 }
 
 // itemRefs are references to items of a store with this beginning.
@@ -98,7 +94,7 @@ func (a *app) itemRefs(ctx context.Context, store, begun string) (refs []string)
 }
 
 // requestIDs are the erasure requests.
-func (a *app) requestIDs(ctx context.Context) (ids []string) {
+func (a *app) requestIDs(ctx context.Context) []string {
 	d, err := a.desk(ctx, "")
 	if err != nil {
 		return nil
@@ -107,8 +103,5 @@ func (a *app) requestIDs(ctx context.Context) (ids []string) {
 	if err != nil {
 		return nil
 	}
-	for _, r := range all {
-		ids = append(ids, r.ID)
-	}
-	return ids
+	return mapped(all, func(r gdpr.Due) string { return r.ID })
 }

@@ -117,10 +117,7 @@ type markerRow struct {
 }
 
 func newConflictRow(c conflict.Copy) conflictRow {
-	chain := []markerRow{}
-	for _, s := range c.Chain {
-		chain = append(chain, markerRow{s.Name, s.Marker, s.Tool, s.Row})
-	}
+	chain := mapped(c.Chain, func(s conflict.Step) markerRow { return markerRow{s.Name, s.Marker, s.Tool, s.Row} })
 	return conflictRow{Store: c.Store, Copy: model.EncodeID(c.ID), CopyRef: refOf(c.Store, c.ID), Base: nilIfEmpty(model.EncodeID(c.BaseID)), BaseRef: onlyIf(c.BaseID != "", refOf(c.Store, c.BaseID)),
 		Target: nilIfEmpty(model.EncodeID(c.Target)), Tool: c.Tool, Alternatives: list(c.Also), Row: c.Row, Class: c.Class, Confidence: c.Confidence,
 		State: operator.ConflictState(c), Reason: c.Reason, Redundant: onlyIf(c.Base != conflict.BaseUnknown, c.Redundant), Orphan: c.Orphan, BaseState: c.Base,
@@ -277,15 +274,15 @@ type frontRow struct {
 }
 
 func newComparisonRow(cmp conflict.Comparison) comparisonRow {
-	hunks, fields := []hunkRow{}, []frontRow{}
+	hunks := []hunkRow{}
 	for _, h := range cmp.Hunks {
 		if h.Kind != merge.Same {
 			hunks = append(hunks, hunkRow{changedBy[h.Kind], h.Open(), list(h.Ancestor), list(h.Left), list(h.Right)})
 		}
 	}
-	for _, f := range cmp.Front {
-		fields = append(fields, frontRow{f.Name, onlyIf(f.InBase, f.Base), onlyIf(f.InCopy, f.Copy), f.Same()})
-	}
+	fields := mapped(cmp.Front, func(f conflict.FieldPair) frontRow {
+		return frontRow{f.Name, onlyIf(f.InBase, f.Base), onlyIf(f.InCopy, f.Copy), f.Same()}
+	})
 	return comparisonRow{newConflictRow(cmp.Copy), hunks, fields, onlyIf(cmp.Threefold(), cmp.Origin), onlyIf(!cmp.Threefold(), cmp.Unknown),
 		stamp(cmp.BaseTime), stamp(cmp.CopyTime)}
 }

@@ -200,10 +200,7 @@ func newRequestRow(r gdpr.Due) requestRow {
 	if r.ExportsOpen > 0 {
 		note = strings.TrimPrefix(note+"; "+plural(int64(r.ExportsOpen), "export")+" neither handed over nor deleted", "; ")
 	}
-	held := []string{}
-	for _, h := range r.Holds {
-		held = append(held, refOf(h.Store, h.ID))
-	}
+	held := mapped(r.Holds, func(h gdpr.Hold) string { return refOf(h.Store, h.ID) })
 	return requestRow{Request: r.ID, State: r.State, Deadline: r.Deadline.Format("2006-01-02"), Received: r.Received, Overdue: r.Overdue, Due: r.Words,
 		Reason: r.Reason, By: r.By, Subject: nilIfEmpty(r.Subject), Pseudonym: r.Pseudonym, Aliases: len(r.Aliases), PlanHash: nilIfEmpty(r.PlanHash),
 		Approvals: len(r.Approvals), Extended: r.Extended, Holds: held, OpenExports: r.ExportsOpen, Open: dashed(note), OpenDSR: nilIfEmpty(r.OpenDSR),
@@ -316,11 +313,8 @@ func (a *app) printPlan(ctx context.Context, d *operator.Erasures, p gdpr.Plan, 
 	tab.flush()
 	a.printBackups(d.Backups(p))
 	items, held := p.Count()
-	names, count := []string{}, ""
-	over := p.OverShare(d.Rules().MaxShare)
-	for _, s := range over {
-		names = append(names, s.Store)
-	}
+	over, count := p.OverShare(d.Rules().MaxShare), ""
+	names := mapped(over, func(s gdpr.StorePlan) string { return s.Store })
 	a.result("summary", planSumRow{PlanHash: p.Hash, Items: items, Stores: len(p.Stores), Held: held, Request: p.Request,
 		EstimateMS: p.Estimate.Milliseconds(), FreeBytes: d.FreeBytes(), OverShare: names, Complete: !incomplete, Notes: notes},
 		"%s in %s, %d on hold, about %s", plural(items, "item"), plural(int64(len(p.Stores)), "store"), held, p.Estimate.Round(time.Second).String())
@@ -482,11 +476,7 @@ func (a *app) gdprHoldCommand() *cobra.Command {
 }
 
 func holdsOn(refs []model.Ref, ground string) []gdpr.Hold {
-	out := make([]gdpr.Hold, len(refs))
-	for i, ref := range refs {
-		out[i] = gdpr.Hold{Store: ref.Store, ID: ref.ID, Ground: ground}
-	}
-	return out
+	return mapped(refs, func(r model.Ref) gdpr.Hold { return gdpr.Hold{Store: r.Store, ID: r.ID, Ground: ground} })
 }
 
 func (a *app) gdprUnholdCommand() *cobra.Command {
@@ -506,11 +496,9 @@ func (a *app) gdprChooseCommand() *cobra.Command {
 	var action string
 	c := a.requestItemsCommand("choose REQUEST --item REF --action forget|redact", "Decide otherwise than the policy for items", "", operator.Choose,
 		func(ctx context.Context, d *operator.Erasures, id string, refs []model.Ref) error {
-			choices := make([]gdpr.Choice, len(refs))
-			for i, ref := range refs {
-				choices[i] = gdpr.Choice{Store: ref.Store, ID: ref.ID, Action: gdpr.Action(strings.ToLower(action))}
-			}
-			return d.Choose(ctx, id, choices...)
+			return d.Choose(ctx, id, mapped(refs, func(r model.Ref) gdpr.Choice {
+				return gdpr.Choice{Store: r.Store, ID: r.ID, Action: gdpr.Action(strings.ToLower(action))}
+			})...)
 		})
 	c.Flags().StringVar(&action, "action", "", "forget or redact")
 	return c

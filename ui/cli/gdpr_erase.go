@@ -169,18 +169,13 @@ type outcomeRow struct {
 // printOutcome prints how a run ended, and last what is left to do.
 func (a *app) printOutcome(ctx context.Context, d *operator.Erasures, id string, out gdpr.Outcome, all bool) error {
 	a.printLayers(out.Layers, all)
-	problems, left := []string{}, []string{}
-	for _, p := range out.Problems {
-		problems = append(problems, p.String())
-	}
+	problems := mapped(out.Problems, gdpr.Problem.String)
 	a.sayEach(problems, "not done: %s")
 	rep, err := d.StatusReport(ctx, id)
 	if err != nil && model.KindOf(err) != model.NotFound { // it is complete
 		return err
 	}
-	for _, l := range rep.Left {
-		left = append(left, l.String())
-	}
+	left := mapped(rep.Left, receipt.Left.String)
 	a.result("summary", outcomeRow{id, out.Status, out.Reason, out.Forgotten, out.Redacted, out.Held, problems, left},
 		"%s: %s; %d forgotten, %d redacted, %d on hold", id, string(out.Status), out.Forgotten, out.Redacted, out.Held)
 	if out.Reason != "" {

@@ -210,11 +210,7 @@ func newItemRow(store string, h model.Header) itemRow {
 }
 
 func joinFlags(h model.Header) string {
-	names := make([]string, len(h.Flags))
-	for i, f := range h.Flags {
-		names[i] = string(f)
-	}
-	return orDash(strings.Join(names, ","))
+	return orDash(strings.Join(mapped(h.Flags, func(f model.Flag) string { return string(f) }), ","))
 }
 
 func (a *app) showCommand() *cobra.Command {
@@ -272,12 +268,10 @@ func readItem(ctx context.Context, s model.Store, id, version string) (model.Ite
 }
 
 func newDocumentRow(store string, it model.Item) documentRow {
-	r := documentRow{itemRow: newItemRow(store, it.Header), Meta: model.Values(it.Meta), Body: it.Body, Links: []itemLinkRow{}, LinksTotal: it.LinksTotal}
-	for _, l := range it.Links {
-		r.Links = append(r.Links, itemLinkRow{model.EncodeID(l.ID), l.Kind, l.Role, l.Label, l.Other})
-	}
-	r.BodyBase64 = exactBody(it.Body)
-	return r
+	links := mapped(it.Links, func(l model.Link) itemLinkRow {
+		return itemLinkRow{model.EncodeID(l.ID), l.Kind, l.Role, l.Label, l.Other}
+	})
+	return documentRow{newItemRow(store, it.Header), model.Values(it.Meta), it.Body, exactBody(it.Body), links, it.LinksTotal}
 }
 
 // exactBody is a text in base64 where JSON cannot hold its bytes, else empty.

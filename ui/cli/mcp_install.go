@@ -22,10 +22,7 @@ type installFlags struct {
 
 func (a *app) mcpCommand() *cobra.Command {
 	var f installFlags
-	var names []string
-	for _, m := range install.Clients {
-		names = append(names, m.Name)
-	}
+	names := mapped(install.Clients, func(m install.Client) string { return m.Name })
 	c := &cobra.Command{
 		Use: "install CLIENT", Short: "Name memdesk in a client's configuration: " + strings.Join(names, ", "),
 		Long: "Adds one entry to the configuration of an agent's program and leaves everything else as it is; the old file is\n" +

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"memdesk/backends"
 	"memdesk/model"
 	"memdesk/operator"
 )
@@ -161,11 +162,8 @@ func (a *app) reindexCommand() *cobra.Command {
 			if len(asked) == 0 {
 				return model.Errorf(model.Unsupported, "reindex", "no open store has an index to build")
 			}
-			var names []string
-			for _, m := range asked {
-				names = append(names, m.Name)
-			}
-			if err := a.agree(ctx, operator.Reindex, "", "build the index of "+strings.Join(names, ", ")+" anew?"); err != nil {
+			names := strings.Join(mapped(asked, func(m backends.Member) string { return m.Name }), ", ")
+			if err := a.agree(ctx, operator.Reindex, "", "build the index of "+names+" anew?"); err != nil {
 				return err
 			}
 			t := tally{app: a}

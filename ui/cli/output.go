@@ -42,14 +42,17 @@ func errorValue(err error) *string {
 // list is a list that is never null.
 func list[T any](all []T) []T { return append([]T{}, all...) }
 
-// ids are identifiers for JSON.
-func ids(all []string) []string {
-	out := make([]string, len(all))
-	for i, id := range all {
-		out[i] = model.EncodeID(id)
+// mapped is a list of what becomes of each value; it is never null.
+func mapped[A, B any](all []A, of func(A) B) []B {
+	out := make([]B, len(all))
+	for i, v := range all {
+		out[i] = of(v)
 	}
 	return out
 }
+
+// ids are identifiers for JSON.
+func ids(all []string) []string { return mapped(all, model.EncodeID) }
 
 // dashed is a text that the table shows as - when it is empty.
 type dashed string
@@ -142,12 +145,11 @@ const maxExcerpt = 120
 func (t *table) add(cells []any) {
 	row := make([]safetext.Text, len(cells))
 	for i, c := range cells {
-		switch v := c.(type) {
-		case safetext.Text:
-			row[i] = v
-		default:
-			row[i] = t.a.text.Line(fmt.Sprint(v))
+		text, escaped := c.(safetext.Text)
+		if !escaped {
+			text = t.a.text.Line(fmt.Sprint(c))
 		}
+		row[i] = text
 	}
 	t.rows = append(t.rows, row)
 }
@@ -177,11 +179,7 @@ func (t *table) page() {
 	}
 	t.fit()
 	if !t.done {
-		head := make([]safetext.Text, len(t.head))
-		for i, h := range t.head {
-			head[i] = t.a.text.Const(h)
-		}
-		t.line(head)
+		t.line(mapped(t.head, t.a.text.Const))
 		t.done = true
 	}
 	for _, r := range t.rows {

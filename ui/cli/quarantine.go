@@ -9,6 +9,7 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
+	"memdesk/quarantine"
 	"memdesk/quarantine/review"
 	"memdesk/quarantine/signal"
 )
@@ -222,11 +223,9 @@ func (a *app) showQuarantined(ctx context.Context, desk *operator.Session, s mod
 		score = desk.HeldScore(e.ID, e.Body)
 	}
 	if a.flags.json {
-		found := []foundRow{}
-		for _, f := range e.Findings {
-			found = append(found, foundRow{Category: f.Category, Pattern: f.Pattern, Stage: f.Stage.String(), Start: f.Start, End: f.End,
-				Line: f.Line, Col: f.Col, Match: f.Match, Decoded: f.Decoded})
-		}
+		found := mapped(e.Findings, func(f quarantine.Finding) foundRow {
+			return foundRow{f.Category, f.Pattern, f.Stage.String(), f.Start, f.End, f.Line, f.Col, f.Match, f.Decoded}
+		})
 		a.emit("quarantine", heldRow{a.newEntryRow(e), score.Sum, list(score.Signals), found, e.Body})
 		return nil
 	}

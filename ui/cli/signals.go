@@ -17,6 +17,7 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
+	"memdesk/quarantine/review"
 	"memdesk/quarantine/signal"
 )
 
@@ -236,10 +237,9 @@ func (a *app) stories(ctx context.Context, s *operator.Session, _ []string) erro
 	for i, story := range s.Stories(ctx, t.note) {
 		t.add(nil)
 		if a.flags.json {
-			entries := []toldRow{}
-			for _, p := range story.Parts {
-				entries = append(entries, toldRow{newItemAt(p.Store, p.ID), p.Category, p.Cause, round(p.Sum), p.Signals, p.Recalled})
-			}
+			entries := mapped(story.Parts, func(p review.Part) toldRow {
+				return toldRow{newItemAt(p.Store, p.ID), p.Category, p.Cause, round(p.Sum), p.Signals, p.Recalled}
+			})
 			a.emit("story", storyRow{i + 1, story.Source, story.Session, entries, story.Signals, stamp(story.First), stamp(story.Last), story.Recalled})
 			continue
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"memdesk/audit"
 	"memdesk/backends"
 	"memdesk/model"
 	"memdesk/operator"
@@ -66,10 +67,8 @@ type deviationRow struct {
 
 func newStoreRow(m backends.Member) storeRow {
 	r := storeRow{Store: m.Name, Kind: m.Kind, Location: m.Location, Origin: m.Origin, Environment: m.Environment, OK: m.Err == nil,
-		Error: errorValue(m.Err), Capabilities: map[string]bool{}, Limits: map[string]int{}, Deviations: []deviationRow{}, Notes: list(m.Store.Notes)}
-	for _, d := range m.Store.Deviations {
-		r.Deviations = append(r.Deviations, deviationRow{d.Rule, d.Reason})
-	}
+		Error: errorValue(m.Err), Capabilities: map[string]bool{}, Limits: map[string]int{}, Notes: list(m.Store.Notes),
+		Deviations: mapped(m.Store.Deviations, func(d model.Deviation) deviationRow { return deviationRow{d.Rule, d.Reason} })}
 	maps.Copy(r.Limits, m.Store.Limits)
 	if m.Err == nil {
 		r.Capabilities, r.ReadOnly, r.ReadOnlyReason = m.Store.Capabilities(), &m.Store.ReadOnly, &m.Store.ReadOnlyReason
@@ -214,10 +213,10 @@ func (a *app) healthOfLog(ctx context.Context, s *operator.Session) {
 	if words == "" {
 		return
 	}
-	state, each := anchored.State(), []anchorRow{}
-	for _, one := range anchored.Anchors {
-		each = append(each, anchorRow{one.Name(), one.Seq, stamp(one.At), nilIfEmpty(one.Error), nilIfEmpty(one.Alarm)})
-	}
+	state := anchored.State()
+	each := mapped(anchored.Anchors, func(one audit.Anchored) anchorRow {
+		return anchorRow{one.Name(), one.Seq, stamp(one.At), nilIfEmpty(one.Error), nilIfEmpty(one.Alarm)}
+	})
 	a.emit("audit-log", logHealthRow{OK: state != model.HealthDown, State: state, Message: words, CheckedAt: stamp(a.Clock.Now()), Findings: []findingRow{},
 		Seq: anchored.Newest, Taken: anchored.Taken, Anchors: each, Alarm: nilIfEmpty(anchored.Alarm)})
 	a.hintf("audit log: %s", words)

@@ -118,10 +118,7 @@ func (a *app) showUndo(ctx context.Context, s *operator.Session, args []string) 
 		_, err := a.out.WriteString(body)
 		return err
 	case a.flags.json:
-		parts := []partRow{}
-		for _, p := range e.Parts {
-			parts = append(parts, partRow{model.EncodeID(p.Item), model.Values(p.Meta), p.Body})
-		}
+		parts := mapped(e.Parts, func(p undo.Part) partRow { return partRow{model.EncodeID(p.Item), model.Values(p.Meta), p.Body} })
 		a.emit("undo", keptRow{newUndoRow(e, e.Bodies(body)), e.Existed, e.Obstacle, model.Values(e.Meta), parts, e.PartsTotal, body, exactBody(body)})
 		return nil
 	}
