@@ -291,16 +291,23 @@ func (k *Keeper) Each(look func(e Entry, body string)) error {
 	return err
 }
 
-// dropAbout removes the entries that keep something of an item of a store, for an erasure.
-func (k *Keeper) dropAbout(s model.Store, item string) error {
-	places := s.Identities()
+// dropAbout removes the entries that keep something of an item of a store, or a field that is a person's id, for an
+// erasure. An empty person is nobody.
+func (k *Keeper) dropAbout(s model.Store, person string, items ...string) error {
+	places, gone := s.Identities(), map[string]bool{}
+	for _, item := range items {
+		gone[item] = true
+	}
+	about := func(item string, meta []model.Field) bool {
+		return gone[item] || person != "" && slices.ContainsFunc(meta, func(f model.Field) bool { return f.Value == person })
+	}
 	_, err := k.remove(staleTemp, func(id string) (bool, error) {
 		e, err := k.head(id)
 		if err != nil || !slices.Contains(places, e.Where) { // a damaged entry names no item
 			return false, nil
 		}
-		return slices.ContainsFunc(e.sides(), func(side Side) bool { return side.Item == item }) ||
-			slices.ContainsFunc(e.Parts, func(p Part) bool { return p.Item == item }), nil
+		return slices.ContainsFunc(e.sides(), func(side Side) bool { return about(side.Item, side.Meta) }) ||
+			slices.ContainsFunc(e.Parts, func(p Part) bool { return about(p.Item, p.Meta) }), nil
 	})
 	return err
 }

@@ -401,3 +401,38 @@ func TestUndoOfAnAppendTakesItsPersonBack(t *testing.T) {
 		t.Errorf("restore: %v, tied to %q", err, tied())
 	}
 }
+
+// TestErasureOfAPersonKeepsNothing: the store removes a person's items itself. The entries about them go, those from
+// before the tie and those of items that went earlier too; a bystander's stays.
+func TestErasureOfAPersonKeepsNothing(t *testing.T) {
+	b := inmem.New(nil)
+	s := hypergraph.Adapt(hypergraph.Config{Name: "g", Kind: "inmem", Location: "x", Backend: b})
+	t.Cleanup(func() { _ = s.Close() })
+	for _, n := range []hypergraph.Node{{ID: "late"}, {ID: "gone", SubjectID: "usr_x"}, {ID: "other", SubjectID: "usr_xy"}} {
+		n.Type, n.Tier, n.Content, n.Confidence = "fact", "task", "one", 1
+		if err := b.CreateNode(t.Context(), n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seats := []hypergraph.Membership{{NodeID: "late", Role: "subject"}, {NodeID: "other", Role: "object", Position: 1}}
+	if err := b.CreateEdge(t.Context(), hypergraph.Edge{ID: "e", Type: "relation", Weight: 1, Members: seats}); err != nil {
+		t.Fatal(err)
+	}
+	k := undo.New(t.TempDir(), undo.DefaultKeep, clock.System{}, nil)
+	for _, req := range []model.RetainRequest{{ID: "late"}, {ID: "late", DataSubjectID: "usr_x"}, {ID: "edge/e"}, {ID: "other"}} {
+		req.Content, req.Mode = "two", model.Replace
+		if _, _, err := k.Retain(t.Context(), s, req); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := k.Forget(t.Context(), s, model.ForgetRequest{ID: "gone"}); err != nil {
+		t.Fatal(err)
+	}
+	res, _, err := k.Forget(t.Context(), s, model.ForgetRequest{DataSubjectID: "usr_x", Erase: true})
+	if err != nil || res.Removed != 1 {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if entries, _, _ := k.List(); len(entries) != 1 || entries[0].Item != "other" {
+		t.Errorf("kept: %+v", entries)
+	}
+}

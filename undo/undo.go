@@ -119,7 +119,7 @@ func (k *Keeper) retain(ctx context.Context, s model.Store, req model.RetainRequ
 	if req.Erase {
 		res, err := s.Provider.Retain(ctx, req)
 		if err == nil {
-			err = k.dropAbout(s, res.ID)
+			err = k.dropAbout(s, "", res.ID)
 		}
 		return res, Entry{}, err
 	}
@@ -231,13 +231,10 @@ func (k *Keeper) append(ctx context.Context, s model.Store, id string, req model
 
 // Forget removes one item through s and durably keeps it before it goes. An absent item is Removed 0 and a
 // zero entry. An erasure and a request for a data subject have no undo and go straight through, because they must
-// leave no copies; an erasure takes earlier entries about its item along.
+// leave no copies; an erasure takes earlier entries about its item, or its person, along.
 func (k *Keeper) Forget(ctx context.Context, s model.Store, req model.ForgetRequest) (model.ForgetResult, Entry, error) {
 	if req.Erase {
-		res, err := s.Provider.Forget(ctx, req)
-		if err == nil {
-			err = k.dropAbout(s, req.ID)
-		}
+		res, err := k.erase(ctx, s, req)
 		return res, Entry{}, err
 	}
 	if req.CheckSelectors() != nil || req.DataSubjectID != "" || s.Browser == nil && !recalled.Only(s) {
@@ -279,6 +276,43 @@ func (k *Keeper) Forget(ctx context.Context, s model.Store, req model.ForgetRequ
 		}
 		seen, conflict = bound.IfMatch, err
 	}
+}
+
+// erase removes without an undo. The items of a person are asked for before they go: afterwards nothing tells them.
+func (k *Keeper) erase(ctx context.Context, s model.Store, req model.ForgetRequest) (model.ForgetResult, error) {
+	items := []string{req.ID}
+	if req.DataSubjectID != "" {
+		var err error
+		if items, err = concerning(ctx, s, req.DataSubjectID); err != nil {
+			return model.ForgetResult{}, err
+		}
+	}
+	res, err := s.Provider.Forget(ctx, req)
+	if err == nil {
+		err = k.dropAbout(s, req.DataSubjectID, items...)
+	}
+	return res, err
+}
+
+// concerning lists the items that the store ties to a person, and those that fall with them.
+func concerning(ctx context.Context, s model.Store, person string) (items []string, err error) {
+	if s.Subjects == nil {
+		return nil, nil
+	}
+	err = s.Subjects.Concerning(ctx, []string{person}, func(h model.SubjectHit) bool {
+		if h.Called == "" {
+			items = append(items, h.ID)
+		}
+		return true
+	})
+	if err != nil || s.Falls == nil || len(items) == 0 {
+		return items, err
+	}
+	falls, err := s.Falls(ctx, items)
+	for _, f := range falls {
+		items = append(items, f.ID)
+	}
+	return items, err
 }
 
 // forgetRecalled removes an item of a store that shows items only by recall. Its recalled text is kept for
