@@ -1,6 +1,9 @@
 package tui_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // An act that cannot be undone must be named as such; undoing the act before it needs a second z.
 func TestUndoSaysWhyTheLastActStays(t *testing.T) {
@@ -18,6 +21,19 @@ func TestAPoisonedSourceStaysListed(t *testing.T) {
 	r := newOffice(t, "").console(80, 24).press("4").see("[4 Quarantine]", "1 of ")
 	r.asked("d", "Delete the quarantine entry").press("tab", "tab").see("[Delete]").press("enter")
 	r.see("entry deleted; its source is still poisoned and stays listed").press("z").see("the last act cannot be put back")
+}
+
+// Whoever deletes an entry second, after another console or a command, must hear that it was gone.
+func TestAnEntryThatIsGoneIsNotDeletedAgain(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, "")
+	r := o.console(120, 24).press("4").see("[4 Quarantine]", "1 of ")
+	r.asked("d", "Delete the quarantine entry").press("tab", "tab").see("[Delete]")
+	refs, _ := o.run("quarantine", "list", "-o", "name")
+	for _, ref := range strings.Fields(refs) { // a live item is no entry, and is refused
+		o.run("quarantine", "delete", ref, "--yes")
+	}
+	r.press("enter").see("the entry was gone already; its source is still poisoned and stays listed")
 }
 
 func TestAMissingEditorIsNamed(t *testing.T) {

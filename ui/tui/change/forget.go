@@ -63,13 +63,14 @@ func forgetDialog(d *desk.Desk, s model.Store, it model.Item, seen model.Revisio
 	return &dialog.Dialog{
 		Title: esc.Const("Forget"), Lines: lines, Name: d.TypedName(s, it.ID),
 		Choices: []dialog.Choice{{Verb: "Forget", Typed: true, Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
-			return DoForget(d, ctx, ref, it.Revision, f.Reason)
+			out, _ := DoForget(d, ctx, ref, it.Revision, f.Reason)
+			return out
 		}}},
 	}
 }
 
-// DoForget runs in a command.
-func DoForget(d *desk.Desk, ctx context.Context, ref model.Ref, seen model.Revision, why string) dialog.Acted {
+// DoForget runs in a command. removed is false where the item was gone already.
+func DoForget(d *desk.Desk, ctx context.Context, ref model.Ref, seen model.Revision, why string) (out dialog.Acted, removed bool) {
 	esc := d.Esc
 	id := esc.LineMax(ref.ID, prose.MaxTitle)
 	done, err := d.Acts.Forget(ctx, ref.Store, model.ForgetRequest{ID: ref.ID, IfMatch: seen}, why)
@@ -79,19 +80,20 @@ func DoForget(d *desk.Desk, ctx context.Context, ref model.Ref, seen model.Revis
 	if err == nil && done.Removed > 0 {
 		d.Stuck.Took(esc, done)
 	}
+	removed = done.Removed > 0
 	switch {
 	case errors.Is(err, model.Conflict):
-		return dialog.Acted{Text: esc.Const("it has changed meanwhile: nothing was forgotten"), Title: "Conflict", Page: conflictText(d, ctx, ref, "since it was shown")}
+		return dialog.Acted{Text: esc.Const("it has changed meanwhile: nothing was forgotten"), Title: "Conflict", Page: conflictText(d, ctx, ref, "since it was shown")}, removed
 	case err != nil:
-		return dialog.Acted{Text: esc.Sprintf("not forgotten: %s", prose.Reason(esc, err))}
+		return dialog.Acted{Text: esc.Sprintf("not forgotten: %s", prose.Reason(esc, err))}, removed
 	case done.Removed == 0:
-		return dialog.Acted{Ok: true, Text: esc.Sprintf("%s was gone already", id)}
+		return dialog.Acted{Ok: true, Text: esc.Sprintf("%s was gone already", id)}, removed
 	case done.Undo == "":
-		return dialog.Acted{Ok: true, Text: esc.Sprintf("forgot %s; nothing was kept for undo", id)}
+		return dialog.Acted{Ok: true, Text: esc.Sprintf("forgot %s; nothing was kept for undo", id)}, removed
 	case done.Obstacle != "":
-		return dialog.Acted{Ok: true, Text: esc.Sprintf("forgot %s; kept as %s, but it cannot be undone: %s", id, done.Undo, done.Obstacle)}
+		return dialog.Acted{Ok: true, Text: esc.Sprintf("forgot %s; kept as %s, but it cannot be undone: %s", id, done.Undo, done.Obstacle)}, removed
 	}
-	return dialog.Acted{Ok: true, Undo: []string{done.Undo}, Text: esc.Sprintf("forgot %s; z undoes", id)}
+	return dialog.Acted{Ok: true, Undo: []string{done.Undo}, Text: esc.Sprintf("forgot %s; z undoes", id)}, removed
 }
 
 // conflictText is the item as it is now, under the reason why nothing was changed.

@@ -195,12 +195,16 @@ func (en *entries) discardDialog(s model.Store, e operator.QuarantineEntry, warn
 
 // doDiscard, in a command, also says whether the source is still poisoned, and so listed by itself.
 func (en *entries) doDiscard(ctx context.Context, e operator.QuarantineEntry, ref model.Ref, why string) dialog.Acted {
-	out := change.DoForget(en.d.Desk, ctx, ref, "", why)
+	out, removed := change.DoForget(en.d.Desk, ctx, ref, "", why)
 	if !out.Ok || en.d.Quarantine == nil {
 		return out
 	}
 	if still, err := en.stillPoisoned(ctx, []operator.QuarantineEntry{e}); err == nil && len(still) > 0 {
-		out.Text = en.d.Esc.Const("entry deleted; its source is still poisoned and stays listed")
+		what := en.d.Esc.Const("entry deleted")
+		if !removed {
+			what = en.d.Esc.Const("the entry was gone already")
+		}
+		out.Text = en.d.Esc.Sprintf("%s; its source is still poisoned and stays listed", what)
 	}
 	return out
 }
