@@ -92,7 +92,8 @@ type Log struct {
 	seen    head      // the newest known head, against a rollback of both files
 	last    time.Time // time of the newest record that this Log wrote
 	alarm   string    // what Verify found; cleared by Acknowledge
-	checked time.Time // time of the last check of the whole chain
+	checked time.Time // time of the last check of the whole chain that found it sound
+	broken  verdict   // of the last check, where it did not
 	whole   []known   // intact sealed segments of that check, to be saved
 	marked  bool      // the mark of the beginning exists
 	swept   bool

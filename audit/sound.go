@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,16 +40,31 @@ func (l *Log) sound(ctx context.Context) error {
 	if !l.checked.IsZero() && time.Since(l.checked) < checkEvery {
 		return nil
 	}
+	parts, perr := l.listParts()
+	h, herr := l.readHead()
+	if b := l.broken; b.reason != "" && time.Since(b.at) < checkEvery && perr == nil && herr == nil && h == b.head && slices.Equal(b.parts, parts) {
+		return tampered("%s", b.reason)
+	}
 	w := walker{log: l, prev: genesis, known: l.readKnown()}
 	rep, err := w.walk(ctx)
 	if err != nil {
 		return err
 	}
 	if !rep.OK && !rep.Acknowledged {
+		l.broken = verdict{rep.Reason, time.Now(), h, parts}
 		return tampered("%s", rep.Reason)
 	}
-	l.checked, l.whole = time.Now(), w.whole
+	l.broken, l.checked, l.whole = verdict{}, time.Now(), w.whole
 	return nil
+}
+
+// verdict is the break that a check found. It holds as long as a sound one, while neither head nor segments change:
+// an acknowledgement starts a new segment.
+type verdict struct {
+	reason string
+	at     time.Time
+	head   head // before the check
+	parts  []part
 }
 
 // trace says what proves that there was a log, where there is none; empty for nothing. The mark of its
@@ -191,12 +207,14 @@ func (w *walker) skip(i int) bool {
 
 // wants reports whether a mark names one of these records: then they must be read.
 func (w *walker) wants(after, last uint64) bool {
-	for _, m := range w.marks {
-		if m.Seq > after && m.Seq <= last {
-			return true
-		}
-	}
-	return false
+	i := w.firstMark(after + 1)
+	return i < len(w.marks) && w.marks[i].Seq <= last
+}
+
+// firstMark is the place of the first mark that names this record or a later one; the marks are in their order.
+func (w *walker) firstMark(seq uint64) int {
+	i, _ := slices.BinarySearchFunc(w.marks, seq, func(m Mark, seq uint64) int { return cmp.Compare(m.Seq, seq) })
+	return i
 }
 
 // keep remembers a sealed segment that was read to its end without a break.
@@ -214,10 +232,10 @@ func (w *walker) keep(i int, first uint64, from string) {
 // marked compares one record with the marks outside the log. A mark older than an acknowledgement before the
 // record belongs to a log that is gone.
 func (w *walker) marked(seq uint64, hash string) {
-	for i, m := range w.marks {
-		if m.Seq == seq && m.Hash != hash && m.At.After(w.noted) {
+	for i := w.firstMark(seq); i < len(w.marks) && w.marks[i].Seq == seq; i++ {
+		if m := &w.marks[i]; m.Hash != hash && m.At.After(w.noted) {
 			w.bad("record %d is another one than %s names", seq, m.What)
-			w.marks[i].Seq = 0 // reported once
+			m.At = time.Time{} // reported once
 		}
 	}
 }

@@ -182,6 +182,65 @@ func TestMarksOutsideTheLog(t *testing.T) {
 	act(t, s.open(t), forget)
 }
 
+// TestMarksAreFoundInAnyOrder: receipts are read in the order of their names, and two may name one record.
+func TestMarksAreFoundInAnyOrder(t *testing.T) {
+	s := fresh(t)
+	l := s.open(t)
+	act(t, l, forget)
+	seq, hash, err := l.Head(t.Context())
+	must(t, err)
+	mark := func(what string, seq uint64, hash string) audit.Mark {
+		return audit.Mark{What: what, Seq: seq, Hash: hash, At: epoch.Add(time.Hour)}
+	}
+	s.marks = func() []audit.Mark {
+		return []audit.Mark{mark("r9", 9, hash), mark("r3", seq, hash), mark("r4", seq, "another"), mark("r1", 1, "another")}
+	}
+	rep, err := s.open(t).Verify(t.Context())
+	if err != nil || rep.Reason != "record 1 is another one than r1 names" {
+		t.Errorf("%+v, %v", rep, err)
+	}
+	must(t, s.open(t).Acknowledge(t.Context(), "seen"))
+	page, err := s.open(t).List(t.Context(), audit.Filter{}, 1, "")
+	if err != nil || page.Rows[0].Counts["breaks"] != 2 {
+		t.Errorf("%+v, %v; want the breaks of r1 and r4", page.Rows, err)
+	}
+}
+
+// TestABrokenLogIsNotReadAtEachLook: a console looks every few seconds. The verdict ends with the damage, and with an
+// acknowledgement.
+func TestABrokenLogIsNotReadAtEachLook(t *testing.T) {
+	s := fresh(t)
+	act(t, s.open(t), forget)
+	walks := 0
+	s.marks = func() []audit.Mark { walks++; return nil }
+	l, first := s.open(t), filepath.Join(s.dir, firstSegment)
+	was := []byte(read(t, first))
+	broken := bytes.Replace(was, []byte(`"forget"`), []byte(`"recall"`), 1)
+	must(t, os.WriteFile(first, broken, 0o600))
+	for range 3 {
+		if err := l.Writable(); !errors.Is(err, audit.ErrTampered) {
+			t.Fatal(err)
+		}
+	}
+	if walks != 1 {
+		t.Errorf("three looks read the log %d times", walks)
+	}
+	waitUntilSettled(t, first)
+	must(t, os.WriteFile(first, was, 0o600))
+	if err := l.Writable(); err != nil {
+		t.Errorf("as it was: %v", err)
+	}
+	l = s.open(t)
+	must(t, os.WriteFile(first, broken, 0o600))
+	if err := l.Writable(); err == nil {
+		t.Error("the damage is not found")
+	}
+	must(t, s.open(t).Acknowledge(t.Context(), "seen"))
+	if err := l.Writable(); err != nil {
+		t.Errorf("another process has acknowledged it: %v", err)
+	}
+}
+
 // TestNamesAreThoseOfTheirRecords: a clear name may be shown only if its keyed hash is in the chain,
 // and a missing one must be reported.
 func TestNamesAreThoseOfTheirRecords(t *testing.T) {

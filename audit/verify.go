@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -56,7 +57,7 @@ func (l *Log) Verify(ctx context.Context, given ...Statement) (Report, error) {
 	switch {
 	case err != nil:
 	case rep.OK || rep.Acknowledged:
-		l.alarm = ""
+		l.alarm, l.broken = "", verdict{}
 	default:
 		l.alarm = rep.Reason
 	}
@@ -90,6 +91,7 @@ func (l *Log) verify(ctx context.Context, given ...Statement) (Report, error) {
 func (w *walker) walk(ctx context.Context) (Report, error) {
 	if w.log.marks != nil {
 		w.marks = slices.Clone(w.log.marks())
+		slices.SortStableFunc(w.marks, func(a, b Mark) int { return cmp.Compare(a.Seq, b.Seq) })
 	}
 	if err := w.snapshot(ctx); err != nil {
 		return Report{}, err
