@@ -531,6 +531,61 @@ func TestPathsAndTrace(t *testing.T) {
 	}
 }
 
+// A look reads what was added, not the whole file: with many new names that would be quadratic. It reads the whole file
+// where the names go on behind another line.
+func TestPathsReadWhatWasAdded(t *testing.T) {
+	dir := t.TempDir()
+	p := origin.OpenPaths(dir, func() error { return nil })
+	has := func(want string) {
+		t.Helper()
+		var got []string
+		for _, name := range []string{"a", "b", "c", "d"} {
+			if id, ok := p.ID("s", "tier", name); ok && id == "id-"+name {
+				got = append(got, name)
+			}
+		}
+		if strings.Join(got, "") != want {
+			t.Errorf("known are %q, want %q", got, want)
+		}
+	}
+	set := func(name string) {
+		t.Helper()
+		if err := p.Set("s", "tier", "id-"+name, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(dir, "paths.jsonl")
+	over := func(at, n int64) {
+		t.Helper()
+		f, err := os.OpenFile(file, os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if _, err := f.WriteAt(bytes.Repeat([]byte("x"), int(n)), at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set("a")
+	set("b")
+	has("ab")
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := info.Size() / 2
+	over(0, line-1)
+	set("c")
+	has("abc")
+	over(2*line, line-1)
+	set("d")
+	has("bd")
+	if n, err := p.Erase(func(l []byte) bool { return bytes.Contains(l, []byte("id-b")) }); err != nil || n != 3 {
+		t.Errorf("erased %d, %v", n, err)
+	}
+	has("d")
+}
+
 // An undo brings a text back with its writer: it must not make an agent's text the operator's.
 func TestUndoKeepsTheWriter(t *testing.T) {
 	d := newDesk(t, false)

@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -23,8 +22,9 @@ type Paths struct {
 	file *Ledger // nil: names cannot be kept
 
 	mu   sync.Mutex
-	size int64
 	is   os.FileInfo
+	size int64              // of the lines that were read
+	last []byte             // of these
 	ids  map[string]pathRow // by store and id
 	own  map[string]string  // id by store, tier and name
 
@@ -136,12 +136,17 @@ func (p *Paths) load() {
 	if p.is != nil && os.SameFile(p.is, info) && p.size == info.Size() {
 		return
 	}
-	data, err := os.ReadFile(p.file.path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	f, err := os.Open(p.file.path)
+	if err != nil {
 		return
 	}
-	p.ids, p.own, p.is, p.size = map[string]pathRow{}, map[string]string{}, info, int64(len(data))
-	for line := range bytes.Lines(data) {
+	defer f.Close()
+	data, err := p.added(f)
+	if err != nil {
+		return
+	}
+	for line := range bytes.Lines(data[:bytes.LastIndexByte(data, '\n')+1]) { // a line without its end is being written
+		p.size, p.last = p.size+int64(len(line)), line
 		var r pathRow
 		if json.Unmarshal(line, &r) != nil {
 			continue
@@ -156,6 +161,25 @@ func (p *Paths) load() {
 		p.ids[r.Store+"\x00"+r.ID] = r
 		p.own[name] = r.ID
 	}
+	p.last = bytes.Clone(p.last) // not with all the others
+}
+
+// added reads the lines behind those that were read before: all of them where the file is another one by now.
+func (p *Paths) added(f *os.File) ([]byte, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	from, same := p.size-int64(len(p.last)), p.is != nil && os.SameFile(p.is, info)
+	p.is = info
+	if same && from <= info.Size() { // an erasure may have got the same inode
+		data, err := io.ReadAll(io.NewSectionReader(f, from, info.Size()-from))
+		if rest, ok := bytes.CutPrefix(data, p.last); ok && err == nil {
+			return rest, nil
+		}
+	}
+	p.ids, p.own, p.size, p.last = map[string]pathRow{}, map[string]string{}, 0, nil
+	return io.ReadAll(f)
 }
 
 // Erase removes the names that match and reports how many.
