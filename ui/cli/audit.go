@@ -380,6 +380,12 @@ func forgedWords(n audit.Names) string {
 	return fmt.Sprintf("of %s beside the log the record has another, first at record %d", plural(n.Forged, "name"), n.FirstForged)
 }
 
+// acknowledgedRow is the break that was acknowledged.
+type acknowledgedRow struct {
+	Reason   string `json:"reason"`
+	FirstBad uint64 `json:"first_bad"`
+}
+
 func (a *app) auditAcknowledgeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "acknowledge", Short: "Take note of a broken chain, so that changes are possible again",
@@ -398,7 +404,11 @@ func (a *app) auditAcknowledgeCommand() *cobra.Command {
 			if err := a.confirm(ctx, "take note of the break and go on in a new segment?"); err != nil {
 				return err
 			}
-			return a.session.Acknowledge(ctx, a.flags.reason)
+			if err := a.session.Acknowledge(ctx, a.flags.reason); err != nil {
+				return err
+			}
+			a.emit("acknowledged", acknowledgedRow{rep.Reason, rep.FirstBad})
+			return nil
 		}),
 	}
 	c.Flags().StringVar(&a.flags.reason, "reason", "", "what happened")

@@ -84,6 +84,12 @@ type checkpointRow struct {
 	Checkpoint string `json:"checkpoint"`
 }
 
+// proofRow is a proof that was written.
+type proofRow struct {
+	Seq   uint64 `json:"seq"`
+	Bytes int    `json:"bytes"`
+}
+
 func (a *app) auditProveCommand() *cobra.Command {
 	out := ""
 	c := &cobra.Command{
@@ -102,7 +108,12 @@ func (a *app) auditProveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return atomicfile.Write(a.path(out), p.Bytes(), 0o644)
+			file := p.Bytes()
+			if err := atomicfile.Write(a.path(out), file, 0o644); err != nil {
+				return err
+			}
+			a.emit("proof", proofRow{seq, len(file)})
+			return nil
 		}),
 	}
 	c.Flags().StringVar(&out, "out", "", "`FILE` for the proof (required)")

@@ -654,7 +654,10 @@ func TestAcknowledgeABrokenChain(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.run("forget", "crewship:daily/2026-05-21.md", "--yes").want(t, 6)
-	d.run("audit", "acknowledge", "--reason", "restored from a backup", "--yes").want(t, 0)
+	row := d.run("--json", "audit", "acknowledge", "--reason", "restored from a backup", "--yes").want(t, 0).row(t, "acknowledged")
+	if row["reason"] != "segment log-000001.jsonl ends inside a record behind record 3" || row["first_bad"] != 4.0 {
+		t.Errorf("acknowledged: %v", row)
+	}
 	d.run("forget", "crewship:daily/2026-05-21.md", "--yes").want(t, 0)
 }
 

@@ -94,8 +94,8 @@ func TestDetachedErasureOutlivesItsTerminal(t *testing.T) {
 	}
 	wait(t, "the job", func() bool { return d.eraseJobNow() != nil })
 	job := fmt.Sprint(d.eraseJobNow()["job"])
-	if got := d.run("jobs", "pause", job); got.code != 0 {
-		t.Fatalf("pause: %d\n%s%s", got.code, got.out, got.err)
+	if row := d.run("--json", "jobs", "pause", job).want(t, 0).row(t, "control"); row["job"] != job || row["asked"] != "pause" {
+		t.Fatalf("pause: %v", row)
 	}
 	wait(t, "paused", func() bool { return d.eraseJobNow()["state"] == "paused" })
 	held := left()

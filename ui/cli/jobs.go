@@ -18,7 +18,11 @@ func (a *app) jobsCommand() *cobra.Command {
 			Use: name + " ID", Short: short,
 			RunE: func(cmd *cobra.Command, args []string) error {
 				return a.withJobs(cmd.Context(), func(r *jobs.Runner) error {
-					return a.session.Control(cmd.Context(), r, jobs.ID(args[0]), act)
+					err := a.session.Control(cmd.Context(), r, jobs.ID(args[0]), act)
+					if err == nil {
+						a.emit("control", controlRow{jobs.ID(args[0]), name})
+					}
+					return err
 				})
 			},
 		}
@@ -30,6 +34,12 @@ func (a *app) jobsCommand() *cobra.Command {
 		control("resume", "Let a paused job go on", (*jobs.Runner).Resume))
 	c.RunE = list
 	return c
+}
+
+// controlRow is what a job was asked; it does so at its next step.
+type controlRow struct {
+	Job   jobs.ID `json:"job"`
+	Asked string  `json:"asked"`
 }
 
 func (a *app) withJobs(ctx context.Context, fn func(*jobs.Runner) error) (err error) {

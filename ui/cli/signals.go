@@ -265,6 +265,13 @@ func (a *app) stories(ctx context.Context, s *operator.Session, _ []string) erro
 	return t.result()
 }
 
+// clearedRow counts the texts that were marked as harmless; Alike are those among them that nobody named.
+type clearedRow struct {
+	Texts int    `json:"texts"`
+	Alike int    `json:"alike"`
+	Rules string `json:"rules"`
+}
+
 func (a *app) clearSuspects(ctx context.Context, s *operator.Session, args []string) error {
 	if strings.TrimSpace(a.flags.reason) == "" {
 		return usage("give --reason: why are they harmless")
@@ -285,6 +292,7 @@ func (a *app) clearSuspects(ctx context.Context, s *operator.Session, args []str
 	if err := s.ClearTexts(ctx, texts, a.flags.reason); err != nil {
 		return err
 	}
+	a.emit("cleared", clearedRow{len(texts), alike, signal.RuleVersion})
 	a.sayf("%s marked as harmless under rules %s", plural(int64(len(texts)), "text"), signal.RuleVersion)
 	return t.result()
 }

@@ -191,6 +191,9 @@ func TestAVerificationWithoutItsAnchor(t *testing.T) {
 	if row := d.run("--config", config, "audit", "checkpoint", "--json").want(t, 0).row(t, "checkpoint"); !strings.Contains(row["checkpoint"].(string), "memdesk/") {
 		t.Errorf("a checkpoint as an object: %v", row)
 	}
+	if row := d.run("--config", config, "audit", "prove", "1", "--out", filepath.Join(d.dir, "proof"), "--json").want(t, 0).row(t, "proof"); row["seq"] != 1.0 || row["bytes"] == 0.0 {
+		t.Errorf("a proof as an object: %v", row)
+	}
 	verify(0, "are as they were")
 	if err := os.WriteFile(anchor, []byte("rubbish\n"), 0o600); err != nil {
 		t.Fatal(err)
