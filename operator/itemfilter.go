@@ -360,3 +360,19 @@ func (f ItemFilter) archived(ctx context.Context, s model.Store, req model.Recal
 	}
 	return out, unread, err
 }
+
+// Owners splits a scope into its owners, by the published names of scopes: crews/<id>/agents/<slug>,
+// crews/<id>/shared, solo/<ws>/<slug>, workspace/<ws>. All are empty for any other scope.
+func Owners(scope string) (workspace, crew, agent string) {
+	switch p := strings.Split(scope, "/"); {
+	case len(p) == 4 && p[0] == "crews" && p[2] == "agents":
+		return "", p[1], p[3]
+	case len(p) == 3 && p[0] == "crews" && p[2] == "shared":
+		return "", p[1], ""
+	case len(p) == 3 && p[0] == "solo":
+		return p[1], "", p[2]
+	case len(p) == 2 && p[0] == "workspace":
+		return p[1], "", ""
+	}
+	return "", "", ""
+}

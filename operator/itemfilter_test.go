@@ -252,3 +252,15 @@ func TestArchivedItemsOfARecall(t *testing.T) {
 		}
 	}
 }
+
+func TestOwners(t *testing.T) {
+	for scope, want := range map[string][3]string{
+		"crews/eng/agents/bo": {"", "eng", "bo"}, "crews/eng/shared": {"", "eng", ""}, "solo/w1/bo": {"w1", "", "bo"}, "workspace/w1": {"w1", "", ""},
+		"": {}, "bo": {}, "crews/eng": {}, "crews/eng/other": {}, "notes/w1": {},
+	} {
+		w, c, a := Owners(scope)
+		if got := [3]string{w, c, a}; got != want {
+			t.Errorf("%q: %q, want %q", scope, got, want)
+		}
+	}
+}

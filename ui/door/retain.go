@@ -11,6 +11,7 @@ import (
 	"memdesk/audit"
 	"memdesk/gdpr/suppress"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/origin"
 )
 
@@ -150,23 +151,16 @@ func (c *call) entitle(ctx context.Context, s model.Store, req *model.RetainRequ
 	return true
 }
 
-// scoped parses a scope as stores spell it: crews/ID, crews/ID/agents/SLUG or an agent's name.
+// scoped parses a scope as stores spell it, crews/ID or an agent's name.
 func scoped(req *model.RetainRequest, scope string) error {
-	if scope == "" {
-		return nil
-	}
-	parts := strings.Split(scope, "/")
+	req.WorkspaceID, req.CrewID, req.AgentID = operator.Owners(scope)
+	crew, isCrew := strings.CutPrefix(scope, "crews/")
 	switch {
-	case len(parts) == 1:
+	case req.WorkspaceID != "" || req.CrewID != "" || req.AgentID != "":
+	case !strings.Contains(scope, "/"):
 		req.AgentID = scope
-	case parts[0] == "crews" && len(parts) == 4 && parts[2] == "agents":
-		req.CrewID, req.AgentID = parts[1], parts[3]
-	case parts[0] == "crews" && (len(parts) == 2 || len(parts) == 3 && parts[2] == "shared"):
-		req.CrewID = parts[1]
-	case parts[0] == "workspace" && len(parts) == 2:
-		req.WorkspaceID = parts[1]
-	case parts[0] == "solo" && len(parts) == 3:
-		req.WorkspaceID, req.AgentID = parts[1], parts[2]
+	case isCrew && !strings.Contains(crew, "/"):
+		req.CrewID = crew
 	default:
 		return model.Errorf(model.InvalidInput, "retain", "this scope is not one that can be written to by name: give ref")
 	}

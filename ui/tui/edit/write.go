@@ -11,6 +11,7 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/prose"
@@ -131,7 +132,7 @@ func (ed *Edits) create(ctx context.Context, s model.Store, at desk.ScopeOf, tie
 		key = ""
 	}
 	req := model.RetainRequest{Tier: tier, Key: key, Mode: model.Replace, IfMatch: model.Absent}
-	req.WorkspaceID, req.CrewID, req.AgentID = owners(at.Scope)
+	req.WorkspaceID, req.CrewID, req.AgentID = operator.Owners(at.Scope)
 	label := tier
 	if key != "" {
 		label = tier + "/" + key
@@ -159,19 +160,4 @@ func (ed *Edits) create(ctx context.Context, s model.Store, at desk.ScopeOf, tie
 		return wrongIn(ofKey, esc.Sprintf("No file for the editor could be made: %s.", esc.Err(err)))
 	}
 	return dialog.Acted{Instead: func() tea.Cmd { return ed.StartEditor(e) }}
-}
-
-// owners splits a scope: crews/<id>/agents/<slug>, crews/<id>/shared, solo/<ws>/<slug>, workspace/<ws>.
-func owners(scope string) (workspace, crew, agent string) {
-	switch p := strings.Split(scope, "/"); {
-	case len(p) == 4 && p[0] == "crews" && p[2] == "agents":
-		return "", p[1], p[3]
-	case len(p) == 3 && p[0] == "crews" && p[2] == "shared":
-		return "", p[1], ""
-	case len(p) == 3 && p[0] == "solo":
-		return p[1], "", p[2]
-	case len(p) == 2 && p[0] == "workspace":
-		return p[1], "", ""
-	}
-	return "", "", ""
 }
