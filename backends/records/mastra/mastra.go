@@ -121,18 +121,21 @@ func look(tx records.Tx, reason string) (layout, string, error) {
 		return has, reason, err
 	}
 	lacks(has.without)
-	for table, usable := range map[string]*bool{"mastra_resources": &has.resources, "mastra_observational_memory": &has.observations, "mastra_thread_state": &has.state} {
-		if there, err := records.Columns(tx, table); err != nil || len(there) == 0 {
+	for _, t := range []struct { // in order: the first that lacks a column is the reason
+		table  string
+		usable *bool
+	}{{"mastra_resources", &has.resources}, {"mastra_observational_memory", &has.observations}, {"mastra_thread_state", &has.state}} {
+		if there, err := records.Columns(tx, t.table); err != nil || len(there) == 0 {
 			if err != nil {
 				return has, reason, err
 			}
 			continue
 		}
-		missing, err := records.Missing(tx, map[string][]string{table: optional[table]})
+		missing, err := records.Missing(tx, map[string][]string{t.table: optional[t.table]})
 		if err != nil {
 			return has, reason, err
 		}
-		*usable = !lacks(missing)
+		*t.usable = !lacks(missing)
 	}
 	if has.owner, err = hasColumn(tx, "mastra_messages", "resourceId"); err == nil {
 		has.observed, err = hasColumn(tx, "mastra_observational_memory", "observedMessageIds")

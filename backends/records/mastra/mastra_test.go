@@ -350,3 +350,16 @@ func TestRecallOfAPoisonedTool(t *testing.T) {
 		t.Errorf("%+v, %v", res, err)
 	}
 }
+
+// TestTheReasonIsTheSameEachTime: two tables lack a column, and the first of them is named.
+func TestTheReasonIsTheSameEachTime(t *testing.T) {
+	path := file(t, seed+`ALTER TABLE mastra_observational_memory RENAME COLUMN scope TO reach; ALTER TABLE mastra_resources RENAME COLUMN workingMemory TO memory;`)
+	for range 20 {
+		s := open(t, mastra.Config{Path: path})
+		reason := s.ReadOnlyReason
+		must(t, s.Close())
+		if !strings.HasSuffix(reason, "it lacks mastra_resources.workingMemory") {
+			t.Fatal(reason)
+		}
+	}
+}
