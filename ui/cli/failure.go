@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"slices"
+	"unicode/utf8"
 
 	"memdesk/audit"
 	"memdesk/backends"
@@ -24,7 +25,26 @@ func (a *app) complain(err error) {
 		a.failure(where, err)
 		return
 	}
-	a.errorf("memdesk: %v", err)
+	a.errorf("memdesk: %s", brief(err))
+}
+
+// mostError is how long a printed error may be. A longer one echoes an argument that nobody reads.
+const mostError = 4 << 10
+
+// brief is an error's message, without the middle of a long one: its end says what is wrong.
+func brief(err error) string {
+	s := err.Error()
+	if len(s) <= mostError {
+		return s
+	}
+	begin, end := mostError/2, len(s)-mostError/4
+	for begin > 0 && !utf8.RuneStart(s[begin]) {
+		begin--
+	}
+	for end < len(s) && !utf8.RuneStart(s[end]) {
+		end++
+	}
+	return s[:begin] + "… (" + plural(int64(len(s)), "byte") + ") …" + s[end:]
 }
 
 // asksJSON reports whether objects are asked for. Arguments that cannot be parsed leave the flags behind them
@@ -53,9 +73,9 @@ func (a *app) failed(where model.Ref, err error) {
 	case a.flags.json:
 		a.failure(where, err)
 	case where.ID == "":
-		a.errorf("%s: %v", where.Store, err)
+		a.errorf("%s: %s", where.Store, brief(err))
 	default:
-		a.errorf("%s: %v", where.String(), err)
+		a.errorf("%s: %s", where.String(), brief(err))
 	}
 }
 
@@ -71,7 +91,7 @@ type errorRow struct {
 // failure prints an error as one JSON object on standard error.
 func (a *app) failure(where model.Ref, err error) {
 	kind, retryable := kindOf(err)
-	line, err := object("error", errorRow{kind.Code(), retryable, err.Error(), nilIfEmpty(where.Store), model.EncodeID(where.ID)})
+	line, err := object("error", errorRow{kind.Code(), retryable, brief(err), nilIfEmpty(where.Store), model.EncodeID(where.ID)})
 	if err == nil && a.round.isNew("", string(line)) {
 		_, _ = a.errw.Write(append(line, '\n')) // nobody is left to tell
 	}

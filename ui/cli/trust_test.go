@@ -218,3 +218,14 @@ func TestALookupWithoutTheKey(t *testing.T) {
 		t.Errorf("%s%s", r.out, r.err)
 	}
 }
+
+// TestALongArgumentIsNotEchoed: an error names what is wrong, not 100 KB of it.
+func TestALongArgumentIsNotEchoed(t *testing.T) {
+	d := newDesk(t)
+	long := strings.Repeat("é", 50_000)
+	for name, args := range map[string][]string{"a command": {long}, "a store": {"tiers", "-s", long}, "a reference": {"show", long}, "an object": {"--json", "show", long}} {
+		if r := d.run(args...); r.code == 0 || len(r.err) > 5000 || !strings.Contains(r.err, "… (100") || strings.Contains(r.err, "�") {
+			t.Errorf("%s: exit %d, %d bytes: %.300s", name, r.code, len(r.err), r.err)
+		}
+	}
+}
