@@ -105,10 +105,9 @@ func saveMessage(tx records.Tx, c *records.Change) error {
 	old := readContent(c.Row.Text(0))
 	texts := []string{c.New.Body}
 	if len(old.texts) > 1 {
-		if texts = strings.Split(c.New.Body, separator); len(texts) != strings.Count(c.Old.Body, separator)+1 {
+		if texts = regroup(old.texts, strings.Split(c.New.Body, separator)); texts == nil {
 			return model.Errorf(model.Unsupported, "retain", "the message has several texts: whose line is whose cannot be told")
 		}
-		texts = regroup(old.texts, texts)
 	}
 	o, err := jsonedit.Parse([]byte(c.Row.Text(0)))
 	if err != nil {
@@ -138,12 +137,19 @@ func saveMessage(tx records.Tx, c *records.Change) error {
 	return records.Updated(tx.Exec(`UPDATE mastra_messages SET content = ? WHERE id = ? AND content = ?`, string(o.Line), c.Row.Key, c.Row.Text(0)))
 }
 
-// regroup joins pieces so that each text has as many as before.
+// regroup joins pieces so that each text has as many as before; nil where their number is another. Line breaks at
+// the end of one text and at the start of the next can make a separator of their own, so the texts are counted one by one.
 func regroup(old, pieces []string) []string {
 	out := make([]string, len(old))
 	for i, text := range old {
 		n := strings.Count(text, separator) + 1
+		if n > len(pieces) {
+			return nil
+		}
 		out[i], pieces = strings.Join(pieces[:n], separator), pieces[n:]
+	}
+	if len(pieces) > 0 {
+		return nil
 	}
 	return out
 }
