@@ -98,19 +98,16 @@ func (c Config) choose(schema string, have map[string][]string) (name, entities 
 
 // openHistory opens a history file in another place.
 func (s *store) openHistory(ctx context.Context, c Config) (*litefile.File, error) {
-	kind, err := records.Tell(ctx, c.History, c.ReadOnly, known)
+	python, err := pythons(ctx, c.History, c.ReadOnly)
 	if err != nil {
 		return nil, err
-	}
-	if kind != "python" && kind != "history" {
-		return nil, model.Errorf(model.InvalidInput, "open", "the history file has not the columns of mem0's history")
 	}
 	f, err := litefile.Open(c.History, c.ReadOnly)
 	if err != nil {
 		return nil, err
 	}
 	s.history, s.spoken = "main.memory_history", ""
-	if s.python = kind == "python"; s.python {
+	if s.python = python; python {
 		s.history = "main.history"
 	}
 	err = f.GuardTriggers(ctx, nil)

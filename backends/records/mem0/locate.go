@@ -77,8 +77,8 @@ func locate(ctx context.Context, path, history string, readOnly bool) (files, er
 		return f, model.Errorf(model.InvalidInput, "open", "no file in %q has the columns of mem0's vectors (id, vector, payload)", filepath.Base(dir))
 	}
 	if history != "" {
-		kind, err := records.Tell(ctx, history, readOnly, known)
-		f.history, f.python = history, kind == "python"
+		f.history = history
+		f.python, err = pythons(ctx, history, readOnly)
 		return f.withEntities(names), err
 	}
 	if f.history, err = only(dir, "history file", append(histories, python...)); err != nil {
@@ -86,6 +86,18 @@ func locate(ctx context.Context, path, history string, readOnly bool) (files, er
 	}
 	f.python = len(histories) == 0 && len(python) == 1
 	return f.withEntities(names), nil
+}
+
+// pythons reports whether a configured history file has Python's columns. It refuses a file that is no history.
+func pythons(ctx context.Context, path string, readOnly bool) (bool, error) {
+	if _, err := os.Stat(path); err != nil {
+		return false, litefile.Worded("open", err)
+	}
+	kind, err := records.Tell(ctx, path, readOnly, known)
+	if err == nil && kind != "python" && kind != "history" {
+		err = model.Errorf(model.InvalidInput, "open", "the history file %q has not the columns of mem0's history", filepath.Base(path))
+	}
+	return kind == "python", err
 }
 
 // withEntities adds the entity store beside the vector file.

@@ -237,6 +237,14 @@ func TestOpen(t *testing.T) {
 	if res, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: "m1"}); err != nil || !strings.Contains(strings.Join(res.Warnings, ""), "no history file was found") {
 		t.Errorf("the forget says %q, %v", res.Warnings, err)
 	}
+	other := filepath.Join(t.TempDir(), "other.db")
+	if _, err := mem0.Open(t.Context(), mem0.Config{Path: alone, History: other}); !errors.Is(err, model.NotFound) {
+		t.Errorf("a configured history that is not there: %v", err)
+	}
+	exec(t, other, `CREATE TABLE foo (x)`)
+	if _, err := mem0.Open(t.Context(), mem0.Config{Path: alone, History: other}); !errors.Is(err, model.InvalidInput) {
+		t.Errorf("a configured history that is none: %v", err)
+	}
 }
 
 // TestALockedFile: a file that another program holds may be a part of the store, so the error names it. A store
