@@ -187,6 +187,32 @@ func TestConcerningFindsPeerCards(t *testing.T) {
 	}
 }
 
+// TestConcerningWithoutTheDatabase: a card's name is a hash with a workspace that the database names. Where it
+// cannot be read, no answer is given, rather than an empty one.
+func TestConcerningWithoutTheDatabase(t *testing.T) {
+	card := map[string]string{redAll + "users/6c1d01a9e9c38307.md": "a card"}
+	for name, c := range map[string]struct {
+		content map[string]string
+		spoil   func(db string) error
+		want    error
+	}{
+		"no database":              {card, os.Remove, model.Unavailable},
+		"an unreadable database":   {card, func(db string) error { return os.WriteFile(db, []byte("noise"), 0o600) }, model.Unavailable},
+		"no database, and no card": {nil, os.Remove, nil},
+		"a database":               {card, func(string) error { return nil }, nil},
+	} {
+		root := data(t, c.content)
+		if err := c.spoil(filepath.Join(root, "crewship.db")); err != nil {
+			t.Fatal(err)
+		}
+		s := open(t, crewship.Config{Name: "d", Path: root, Clock: clock.Fixed(now)})
+		err := s.Subjects.Concerning(t.Context(), []string{"usr_subj"}, func(model.SubjectHit) bool { return true })
+		if !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+}
+
 // TestCopiesOfAPeerCard say nothing that names the user; their names, or the source of a quarantined one, do.
 func TestCopiesOfAPeerCard(t *testing.T) {
 	const card, other = "6c1d01a9e9c38307", "00000000000000aa" // of usr_subj in ws_1

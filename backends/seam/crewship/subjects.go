@@ -14,14 +14,18 @@ import (
 
 // Concerning finds the peer cards and user models of a subject: their file names are a hash of the user's
 // id and the workspace (crewship-disk.md, Tiers). Nothing else in the files carries a key of the subject.
-// The database has the user's names; an unreadable one costs these, as it costs all others.
+// Without the workspaces' ids nobody can say whose a card is: Unavailable where one is there. The database also
+// has the user's names; an unreadable one costs these, as it costs all others.
 func (s *store) Concerning(ctx context.Context, subjects []string, yield func(model.SubjectHit) bool) error {
 	snap, err := s.look(ctx)
 	if err != nil {
 		return err
 	}
-	slugs := snap.userSlugs(subjects)
+	slugs, unknown := snap.userSlugs(subjects), s.unknownOwners(snap)
 	for p, f := range snap.all() {
+		if unknown != nil && inCards(f.Path()) {
+			return unknown
+		}
 		if isCard(slugs, f.Path()) && !yield(model.SubjectHit{ID: p.memory.prefix + f.Path(), Subject: slugs[stem(f.Name())], Reason: "its name is the hash of this user's id"}) {
 			return nil
 		}
@@ -31,6 +35,9 @@ func (s *store) Concerning(ctx context.Context, subjects []string, yield func(mo
 		return err
 	}
 	for _, q := range blocked {
+		if unknown != nil && inCards(q.Source) {
+			return unknown
+		}
 		if isCard(slugs, q.Source) && !yield(model.SubjectHit{ID: q.ID, Subject: slugs[stem(path.Base(q.Source))], Reason: "it was blocked under a name that is the hash of this user's id"}) {
 			return nil
 		}
@@ -51,11 +58,24 @@ func (snap *snapshot) userSlugs(subjects []string) map[string]string {
 
 // isCard reports whether a label is that of a peer card or user model of one of the subjects.
 func isCard(slugs map[string]string, label string) bool {
-	if dir := path.Base(path.Dir(label)); dir != "peers" && dir != "users" {
-		return false
-	}
 	_, ok := slugs[stem(path.Base(label))]
-	return ok
+	return ok && inCards(label)
+}
+
+// inCards reports whether a label's directory holds peer cards or user models.
+func inCards(label string) bool {
+	dir := path.Base(path.Dir(label))
+	return dir == "peers" || dir == "users"
+}
+
+// unknownOwners is the error of a data directory whose cards nobody can tie to a user, because its database,
+// which has the workspaces, cannot be read.
+func (s *store) unknownOwners(snap *snapshot) error {
+	why := snap.names.problem
+	if s.at.single || why == "" {
+		return nil
+	}
+	return model.Errorf(model.Unavailable, "subjects", "whose the peer cards and user models are is told by crewship.db, and %s", why)
 }
 
 func stem(base string) string { return strings.TrimSuffix(base, ".md") }
