@@ -1,6 +1,7 @@
 package gdpr_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -64,6 +65,45 @@ func TestOwnFilesThatNobodyCanOpen(t *testing.T) {
 			out, err := w.erase(p)
 			if err != nil || verdictOf(out.Layers, "state") != want || (out.Status == gdpr.StateComplete) != (want == model.VerdictClean) {
 				t.Errorf("%s, %q, %v; want %q", out.Status, verdictOf(out.Layers, "state"), err, want)
+			}
+		})
+	}
+}
+
+// TestOwnFilesBehindLinks: a state directory on another disk is a link, or has links. What lies behind one is
+// memdesk's own too; a link behind a link is not followed, and said.
+func TestOwnFilesBehindLinks(t *testing.T) {
+	move := func(t *testing.T, path string) (to string) {
+		to = filepath.Join(t.TempDir(), "moved")
+		if err := errors.Join(os.MkdirAll(path, 0o700), os.Rename(path, to), os.Symlink(to, path)); err != nil {
+			t.Fatal(err)
+		}
+		return to
+	}
+	for name, c := range map[string]struct {
+		dirs []string // moved, each in the last
+		text string
+		want model.Verdict
+	}{
+		"the state directory":  {[]string{"."}, "of " + name, model.VerdictResidue},
+		"a part of it":         {[]string{"jobs"}, "of " + name, model.VerdictResidue},
+		"the requests":         {[]string{"requests"}, "of nobody", model.VerdictClean},
+		"a link behind a link": {[]string{"jobs", "old"}, "of " + name, model.VerdictUnaudited},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.fill()
+			p := w.plan(w.file().ID)
+			dir := w.desk.State
+			for _, sub := range c.dirs {
+				dir = move(t, filepath.Join(dir, sub))
+			}
+			if err := os.WriteFile(filepath.Join(dir, "note.txt"), []byte(c.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			out, err := w.erase(p)
+			if err != nil || verdictOf(out.Layers, "state") != c.want || (out.Status == gdpr.StateComplete) != (c.want == model.VerdictClean) {
+				t.Errorf("%s, %q, %v; want %q", out.Status, verdictOf(out.Layers, "state"), err, c.want)
 			}
 		})
 	}

@@ -184,14 +184,8 @@ func (x *run) verifyOwn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = filepath.WalkDir(x.d.State, func(path string, e fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if !e.Type().IsRegular() || x.mustKeepNames(path) {
+	err = eachFile(x.d.State, true, func(path string) error {
+		if x.mustKeepNames(path) {
 			return nil
 		}
 		f, err := os.Open(path)
@@ -215,7 +209,7 @@ func (x *run) verifyOwn(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return model.FromContext(ctx, "gdpr-erase")
 	case err != nil:
-		row.Verdict, row.Reason = model.VerdictUnaudited, "a file of the state directory cannot be read"
+		row.Verdict, row.Reason = model.VerdictUnaudited, "a file of the state directory cannot be read, or a link there leads to a further link"
 	case row.Hits > 0:
 		row.Verdict, row.Reason = model.VerdictResidue, "memdesk's own files still name the person"
 	case len(closed) > 0:
@@ -233,4 +227,30 @@ func (x *run) verifyOwn(ctx context.Context) error {
 	x.attestRow(own(), &row)
 	x.row(row)
 	return nil
+}
+
+// eachFile passes the files of a directory, which may be a link, under their paths there. A link in it is followed,
+// as whatever writes there follows it; one behind that is an error, because it may lead in a circle.
+func eachFile(dir string, follow bool, pass func(path string) error) error {
+	// The separator makes a link its target.
+	return filepath.WalkDir(dir+string(filepath.Separator), func(path string, e fs.DirEntry, err error) error {
+		link := err == nil && e.Type()&fs.ModeSymlink != 0
+		var info fs.FileInfo
+		if link {
+			info, err = os.Stat(path)
+		}
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case link && info.IsDir() && !follow:
+			return errors.New("a link behind a link")
+		case link && info.IsDir():
+			return eachFile(path, false, pass)
+		case link && info.Mode().IsRegular() || e.Type().IsRegular():
+			return pass(path)
+		}
+		return nil
+	})
 }
