@@ -191,18 +191,24 @@ func TestConcerningFindsPeerCards(t *testing.T) {
 // cannot be read, no answer is given, rather than an empty one.
 func TestConcerningWithoutTheDatabase(t *testing.T) {
 	card := map[string]string{redAll + "users/6c1d01a9e9c38307.md": "a card"}
+	spoil := func(dir string) error { return os.WriteFile(filepath.Join(dir, "crewship.db"), []byte("noise"), 0o600) }
+	remove := func(dir string) error { return os.Remove(filepath.Join(dir, "crewship.db")) }
+	alone := func(dir string) error {
+		return errors.Join(remove(dir), os.RemoveAll(filepath.Join(dir, "memory")), os.RemoveAll(filepath.Join(dir, "output", "solo")))
+	}
 	for name, c := range map[string]struct {
 		content map[string]string
-		spoil   func(db string) error
+		change  func(dir string) error
 		want    error
 	}{
-		"no database":              {card, os.Remove, model.Unavailable},
-		"an unreadable database":   {card, func(db string) error { return os.WriteFile(db, []byte("noise"), 0o600) }, model.Unavailable},
-		"no database, and no card": {nil, os.Remove, nil},
-		"a database":               {card, func(string) error { return nil }, nil},
+		"an unreadable database":              {card, spoil, model.Unavailable},
+		"an unreadable database, and no card": {nil, spoil, nil},
+		"no database, workspaces in paths":    {card, remove, nil},
+		"no database, and no workspace":       {card, alone, model.Unavailable},
+		"a database":                          {card, func(string) error { return nil }, nil},
 	} {
 		root := data(t, c.content)
-		if err := c.spoil(filepath.Join(root, "crewship.db")); err != nil {
+		if err := c.change(root); err != nil {
 			t.Fatal(err)
 		}
 		s := open(t, crewship.Config{Name: "d", Path: root, Clock: clock.Fixed(now)})

@@ -69,10 +69,10 @@ func inCards(label string) bool {
 }
 
 // unknownOwners is the error of a data directory whose cards nobody can tie to a user, because its database,
-// which has the workspaces, cannot be read.
+// which has the workspaces, cannot be read. Without a database the paths tell them, where they do.
 func (s *store) unknownOwners(snap *snapshot) error {
 	why := snap.names.problem
-	if s.at.single || why == "" {
+	if s.at.single || why == "" || s.at.db == "" && len(snap.workspaces()) > 0 {
 		return nil
 	}
 	return model.Errorf(model.Unavailable, "subjects", "whose the peer cards and user models are is told by crewship.db, and %s", why)
