@@ -266,6 +266,19 @@ func TestAConfigurationNarrows(t *testing.T) {
 	refused(t, err, model.NotFound, "eve")
 }
 
+// TestANarrowedStoreWithoutItsDatabase: crews of an unknown workspace are not shown, and the store says so.
+func TestANarrowedStoreWithoutItsDatabase(t *testing.T) {
+	dir := data(t, nil)
+	if err := os.WriteFile(filepath.Join(dir, "crewship.db"), []byte("noise"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, crewship.Config{Name: "d", Path: dir, Workspace: "w1"})
+	problems, err := s.Texts.EachText(t.Context(), func(model.Text, error) bool { return true })
+	if err != nil || len(problems) != 1 || !strings.Contains(problems[0], "memory directories: whose they are") {
+		t.Errorf("%q, %v", problems, err)
+	}
+}
+
 func TestCapFlags(t *testing.T) {
 	s, _ := openMemory(t, map[string]string{"AGENT.md": strings.Repeat("x", 3200), "CREW.md": strings.Repeat("x", 4001), "pins.md": "x"})
 	all := everything(t, s)

@@ -3,7 +3,9 @@ package crewship
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"memdesk/backends/seam/internal/rootdir"
@@ -67,7 +69,17 @@ func (s *store) memoryDirs(known *directory) (out []*memoryDir, problems []strin
 		return nil, nil, err
 	}
 	e.expected()
-	return s.narrow(e.out, known), e.problems, nil
+	out = s.narrow(e.out, known)
+	unplaced := 0
+	for _, p := range e.out {
+		if p.workspace == "" && !slices.Contains(out, p) {
+			unplaced++
+		}
+	}
+	if known.problem != "" && unplaced > 0 && (s.at.db != "" || s.cfg.Workspace != "") {
+		e.problems = append(e.problems, fmt.Sprintf("%d memory directories: whose they are is told by crewship.db, and %s", unplaced, known.problem))
+	}
+	return out, e.problems, nil
 }
 
 // usersDir has the user models of people in no crew, below the base.

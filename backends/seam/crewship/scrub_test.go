@@ -219,6 +219,18 @@ func TestConcerningWithoutTheDatabase(t *testing.T) {
 	}
 }
 
+// TestConcerningInOneDirectory: a memory directory opened by itself does not say in which workspace it is.
+func TestConcerningInOneDirectory(t *testing.T) {
+	for workspace, want := range map[string]error{"": model.Unavailable, "ws_1": nil} {
+		s := open(t, crewship.Config{Name: "m", Path: memory(t, map[string]string{"peers/6c1d01a9e9c38307.md": "a card"}), Workspace: workspace, Clock: clock.Fixed(now)})
+		found := 0
+		err := s.Subjects.Concerning(t.Context(), []string{"usr_subj"}, func(model.SubjectHit) bool { found++; return true })
+		if !errors.Is(err, want) || (found == 1) != (want == nil) {
+			t.Errorf("workspace %q: %d found, %v", workspace, found, err)
+		}
+	}
+}
+
 // TestCopiesOfAPeerCard say nothing that names the user; their names, or the source of a quarantined one, do.
 func TestCopiesOfAPeerCard(t *testing.T) {
 	const card, other = "6c1d01a9e9c38307", "00000000000000aa" // of usr_subj in ws_1

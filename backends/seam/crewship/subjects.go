@@ -68,12 +68,15 @@ func inCards(label string) bool {
 	return dir == "peers" || dir == "users"
 }
 
-// unknownOwners is the error of a data directory whose cards nobody can tie to a user, because its database,
-// which has the workspaces, cannot be read. Without a database the paths tell them, where they do.
+// unknownOwners is the error of a store whose cards nobody can tie to a user, because the database, which has
+// the workspaces, cannot be read. Without a database the paths or the configuration tell them, where they do.
 func (s *store) unknownOwners(snap *snapshot) error {
 	why := snap.names.problem
-	if s.at.single || why == "" || s.at.db == "" && len(snap.workspaces()) > 0 {
+	switch known := len(snap.workspaces()) > 0; {
+	case why == "", known && (s.at.single || s.at.db == ""):
 		return nil
+	case s.at.single:
+		why += ": set workspace in its configuration"
 	}
 	return model.Errorf(model.Unavailable, "subjects", "whose the peer cards and user models are is told by crewship.db, and %s", why)
 }
