@@ -25,8 +25,8 @@ type sieve struct {
 	// pairs says for two bytes, the first being the low one: of which groups they are the first pair (a bit
 	// of groups), of which the second (secondPair higher), and which kinds of bytes they are.
 	pairs [1 << 16]uint32
-	from  [hashSize + 1]uint16 // where in order the patterns of a hash begin
-	order []uint16
+	from  [hashSize + 1]uint32 // where in order the patterns of a hash begin
+	order []uint32
 }
 
 const (
@@ -104,7 +104,7 @@ func newSieve(all []pattern) *sieve {
 	s := &sieve{patterns: slices.Clone(all), pairs: *plainPairs()}
 	slices.SortStableFunc(s.patterns, func(a, b pattern) int { return cmp.Compare(string(a.bytes), string(b.bytes)) })
 	each := len(s.patterns)/(magicGroup-longGroup) + 1
-	hashes := [hashSize][]uint16{}
+	hashes := [hashSize][]uint32{}
 	for n, p := range s.patterns {
 		if len(p.bytes) < 4 {
 			s.putShort(shortGroup, p)
@@ -114,15 +114,15 @@ func newSieve(all []pattern) *sieve {
 		}
 		for _, a := range cased(p.bytes[0], p.fold) {
 			for _, b := range cased(p.bytes[1], p.fold) {
-				if h := pairHash(a, b); len(hashes[h]) == 0 || hashes[h][len(hashes[h])-1] != uint16(n) {
-					hashes[h] = append(hashes[h], uint16(n))
+				if h := pairHash(a, b); len(hashes[h]) == 0 || hashes[h][len(hashes[h])-1] != uint32(n) {
+					hashes[h] = append(hashes[h], uint32(n))
 				}
 			}
 		}
 	}
 	for h, in := range hashes {
 		s.order = append(s.order, in...)
-		s.from[h+1] = uint16(len(s.order))
+		s.from[h+1] = uint32(len(s.order))
 	}
 	return s
 }
