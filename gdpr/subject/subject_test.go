@@ -142,6 +142,34 @@ func TestScanAcrossChunks(t *testing.T) {
 	}
 }
 
+// TestManyIdentifiers: with 3,000 names, every hundredth must be found, in a text and in a medium.
+func TestManyIdentifiers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	word := func() string {
+		b := []byte{byte('A' + rng.IntN(26))}
+		for range 7 {
+			b = append(b, byte('a'+rng.IntN(26)))
+		}
+		return string(b)
+	}
+	var names []string
+	for range 3000 {
+		names = append(names, word()+" "+word())
+	}
+	m := matcher(t, names...)
+	medium := ""
+	for i := 0; i < len(names); i += 100 {
+		if text := "then " + names[i] + " came"; !m.Names(text) {
+			t.Errorf("%s: not found in a text", names[i])
+		}
+		medium += "then " + names[i] + " came\n"
+	}
+	rep, err := m.Scan(t.Context(), strings.NewReader(medium), nil)
+	if err != nil || rep.Hits != 30 {
+		t.Errorf("Scan = %d hits, %v; want 30", rep.Hits, err)
+	}
+}
+
 func TestScanTellsABrokenRead(t *testing.T) {
 	m := matcher(t, "subj-ana")
 	if _, err := m.Scan(t.Context(), iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader("abc"))), nil); err == nil {
