@@ -85,14 +85,14 @@ func (x *Index) Find(ctx context.Context, text string, yield func(known int, cle
 	}
 	w := walker{least: least, reach: maxMark + 10*MaxTerm, foreign: true, charsets: allCharsets}
 	var found []occurrence
-	var others []span // as in Matcher.search
+	others := map[span]bool{} // as in Matcher.search
 	w.look = func(v *view, l *layer) bool {
 		for lo := range v.text {
 			if lo%1024 == 0 && ctx.Err() != nil {
 				return false
 			}
 			if v.begins(lo) {
-				x.at(v, l, lo, &found, &others)
+				x.at(v, l, lo, &found, others)
 				x.atNormal(v, l, lo, &found)
 			}
 		}
@@ -100,7 +100,7 @@ func (x *Index) Find(ctx context.Context, text string, yield func(known int, cle
 	}
 	w.text(&layer{text: raw(text), family: unresolved})
 	for _, o := range found {
-		if !slices.Contains(others, o.span) && !yield(o.known, o.clear, o.lo, o.hi) {
+		if !others[o.span] && !yield(o.known, o.clear, o.lo, o.hi) {
 			break
 		}
 	}
@@ -117,7 +117,7 @@ type occurrence struct {
 }
 
 // at searches for an identifier whose letters begin at lo.
-func (x *Index) at(v *view, l *layer, lo int, found *[]occurrence, others *[]span) {
+func (x *Index) at(v *view, l *layer, lo int, found *[]occurrence, others map[span]bool) {
 	for _, n := range x.lengths {
 		hi := lo + n
 		if hi > len(v.text) {
@@ -137,7 +137,7 @@ func (x *Index) at(v *view, l *layer, lo int, found *[]occurrence, others *[]spa
 			case k.Kind == Address || !x.inOther(v, lo, hi):
 				*found = append(*found, occurrence{i, k.clear(v, from, lo, hi), span{start, end}})
 			case !l.block:
-				*others = append(*others, span{start, end})
+				others[span{start, end}] = true
 			}
 		}
 	}

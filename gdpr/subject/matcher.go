@@ -18,6 +18,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/hex"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -322,9 +323,9 @@ func (m *Matcher) find(b []byte, loose, first bool) []Hit {
 // It reports what it could not see.
 func (m *Matcher) search(b []byte, loose bool, bystanders *Bystanders, first bool, near func(*layer) bool) ([]Hit, unseen) {
 	var hits []Hit
-	var others []span // names in addresses of others that only a decoded layer shows whole: so a first hit may be none
+	others := map[span]bool{} // names in addresses of others that only a decoded layer shows whole: so a first hit may be none
 	first = first && !(bytes.ContainsFunc(b, func(r rune) bool { return r < 0x80 && escapes[r] }) && slices.ContainsFunc(m.patterns, func(p Pattern) bool { return p.Kind == Address }))
-	w := walker{pieces: m.pieces, least: m.least, reach: m.reach, foreign: m.foreign, charsets: m.charsets, near: near}
+	w := walker{joined: map[span]bool{}, pieces: m.pieces, least: m.least, reach: m.reach, foreign: m.foreign, charsets: m.charsets, near: near}
 	w.begins = func(b []byte) bool { return m.begins(b) || m.anchors.any(b) } // ASCII identifiers can end differently next to other letters
 	w.look = func(v *view, l *layer) bool {
 		if loose && l.depth == 0 {
@@ -334,7 +335,7 @@ func (m *Matcher) search(b []byte, loose bool, bystanders *Bystanders, first boo
 			h := Hit{Term: p.term, Method: l.method}
 			h.Start, h.End = l.place(int(v.from[lo]), int(v.to[hi-1]))
 			if !whole && !l.block && l.method != "" && m.inOther(p, v, lo, hi) {
-				others = append(others, span{h.Start, h.End})
+				others[span{h.Start, h.End}] = true
 			}
 			switch {
 			case l.loose && whole && l.method == "" && len(p.Letters) < shortTerm && !amidText(v.src, int(v.from[lo]), int(v.to[hi-1])):
@@ -361,15 +362,42 @@ func (m *Matcher) search(b []byte, loose bool, bystanders *Bystanders, first boo
 		return !first || len(hits) == 0
 	}
 	w.text(&layer{text: b, loose: loose, family: unresolved})
-	return merge(slices.DeleteFunc(hits, func(h Hit) bool { // Ana Ribeiro, ana@example.test
-		joined := slices.Contains(w.joined, span{h.Start, h.End})
-		return slices.Contains(others, span{h.Start, h.End}) || (joined || h.Method == Reversed || h.Method == Prefix) && slices.ContainsFunc(hits, func(o Hit) bool {
-			if joined {
-				return h.Start <= o.Start && o.End <= h.End && o.End-o.Start < h.End-h.Start
+	return merge(unexplained(hits, others, w.joined)), w.unseen
+}
+
+// unexplained drops the hits in addresses of others, and those that a better one explains: a name with the last
+// name first, or the rest of an index term, beside another form (Ana Ribeiro, ana@example.test), and joined lines
+// around a hit that is in one of them.
+func unexplained(hits []Hit, others, joined map[span]bool) []Hit {
+	hits = slices.DeleteFunc(hits, func(h Hit) bool { return others[span{h.Start, h.End}] })
+	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(a.Start, b.Start) })
+	weak := func(h Hit) bool { return h.Method == Reversed || h.Method == Prefix }
+	// For each hit the last end of one before it that is not weak, and the first end of one from it on.
+	last, first := make([]int, len(hits)+1), make([]int, len(hits)+1)
+	first[len(hits)] = math.MaxInt
+	for i, h := range hits {
+		if last[i+1] = last[i]; !weak(h) {
+			last[i+1] = max(last[i], h.End)
+		}
+		k := len(hits) - 1 - i
+		first[k] = min(first[k+1], hits[k].End)
+	}
+	from := func(at int) int {
+		i, _ := slices.BinarySearchFunc(hits, at, func(h Hit, at int) int { return cmp.Compare(h.Start, at) })
+		return i
+	}
+	var out []Hit
+	for _, h := range hits {
+		if joined[span{h.Start, h.End}] {
+			if first[from(h.Start)] < h.End || first[from(h.Start+1)] <= h.End {
+				continue
 			}
-			return o.Method != Reversed && o.Method != Prefix && o.Start < h.End && h.Start < o.End
-		})
-	})), w.unseen
+		} else if weak(h) && last[from(h.End)] > h.Start {
+			continue
+		}
+		out = append(out, h)
+	}
+	return out
 }
 
 // shortTerm is the length below which random bytes of a binary medium may equal an identifier.

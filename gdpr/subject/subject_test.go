@@ -170,6 +170,19 @@ func TestManyIdentifiers(t *testing.T) {
 	}
 }
 
+// TestManyNames: the places of a long list must be compared with their neighbours, not each with all. Without
+// that, this test takes minutes.
+func TestManyNames(t *testing.T) {
+	m := matcher(t, "Maren Holt")
+	const lines = 1 << 17
+	if got := m.Text(strings.Repeat("a Holt, Maren\n", lines)); len(got) != lines || got[lines/2].Method != subject.Reversed {
+		t.Errorf("%d hits, want %d", len(got), lines)
+	}
+	if got := m.Text("Holt, Maren Holt, Maren\nMaren Holt, Maren"); len(got) != 2 || got[0].Method != subject.Exact || got[0].Start != len("Holt, ") {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestScanTellsABrokenRead(t *testing.T) {
 	m := matcher(t, "subj-ana")
 	if _, err := m.Scan(t.Context(), iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader("abc"))), nil); err == nil {

@@ -40,7 +40,8 @@ type walker struct {
 	expanded int64 // bytes expanded from compressed parts
 	unseen   unseen
 	// joined are the places of lines that no encoder cuts so: what one of them holds alone is not in the others.
-	joined []span
+	// May be nil.
+	joined map[span]bool
 }
 
 // unseen reports compressed parts that a walk could not read completely.
@@ -189,8 +190,8 @@ func (w *walker) blocks(l *layer) {
 				return
 			}
 			start, end := l.place(lines[0].from, lines[len(lines)-1].end)
-			if width := lines[0].to - lines[0].from; len(lines) > 1 && (width%4 != 0 || width < lines[1].to-lines[1].from) {
-				w.joined = append(w.joined, span{start, end})
+			if width := lines[0].to - lines[0].from; w.joined != nil && len(lines) > 1 && (width%4 != 0 || width < lines[1].to-lines[1].from) {
+				w.joined[span{start, end}] = true
 			}
 			for _, b := range decodings(l.text, lines, e.in, w.foreign) {
 				in := &layer{text: b, block: true, start: start, end: end, method: l.method, depth: l.depth + 1, units: l.units, family: unresolved, probe: l.probe}
