@@ -113,15 +113,16 @@ func (n nameless) text(s string) string {
 	for _, m := range n.known {
 		s = m.Redact(s, Erased)
 	}
-	spans := n.erased(s)
-	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(b.start, a.start) }) // from the end backwards
-	at := len(s)
-	for _, p := range spans {
-		if p.end <= at {
-			s, at = s[:p.start]+Erased+s[p.end:], p.start
+	var b strings.Builder
+	at := 0
+	for _, p := range n.erased(s) { // in order of the starts; places of two persons may overlap
+		if p.start >= at {
+			b.WriteString(s[at:p.start])
+			b.WriteString(Erased)
 		}
+		at = max(at, p.end)
 	}
-	return s
+	return b.String() + s[at:]
 }
 
 // receipt redacts them in every text of a receipt that the program did not write itself.
@@ -139,6 +140,9 @@ func (n nameless) receipt(r *receipt.Receipt) {
 	for i := range r.Backups {
 		b := &r.Backups[i]
 		b.Reason, b.Where, b.Guard = n.text(b.Reason), n.text(b.Where), n.text(b.Guard)
+	}
+	for i := range r.Recipients {
+		r.Recipients[i].Name = n.text(r.Recipients[i].Name)
 	}
 	for i := range r.Attested {
 		r.Attested[i].Layer, r.Attested[i].By.Name = n.text(r.Attested[i].Layer), n.text(r.Attested[i].By.Name)

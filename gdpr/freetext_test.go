@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -190,6 +191,34 @@ func TestNoReportNamesAnybody(t *testing.T) {
 				t.Errorf("%s (%s) is named", word, form)
 			}
 		}
+	}
+}
+
+// TestAReceiptKeepsNoPartOfAName: a person whose short name is an alias, and another person whose name overlaps,
+// are redacted as a whole, in the name of a recipient too.
+func TestAReceiptKeepsNoPartOfAName(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "of " + goneName + " and of Xanthopoulou Krause"})
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n2", Content: "asked by " + name})
+	for _, names := range [][]string{{goneName, "Gisela"}, {"Xanthopoulou Krause"}} {
+		r, err := w.desk.File(t.Context(), gdpr.Intake{Subject: names[0], Aliases: names[1:], Received: "2026-02-20", Ground: "a letter"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.complete(w.plan(r.ID))
+	}
+	w.desk.Policy.Recipients = []gdpr.Recipient{{Name: goneName + " & Co"}}
+	w.desk.Policy.Backups = []gdpr.Backup{{Where: "crew/" + goneName + "/x", RestoreGuard: "ask " + goneName + " Krause, today"}}
+	r := w.file()
+	w.complete(w.plan(r.ID))
+	_, rec, _, err := w.desk.Receipt(r.ID)
+	if err != nil || len(rec.Backups) == 0 || len(rec.Recipients) != 1 {
+		t.Fatalf("%+v, %+v, %v", rec.Backups, rec.Recipients, err)
+	}
+	got := []string{rec.Backups[0].Where, rec.Backups[0].Guard, rec.Recipients[0].Name}
+	if want := []string{"crew/[erased]/x", "ask [erased], today", "[erased] & Co"}; !slices.Equal(got, want) {
+		t.Errorf("%q; want %q", got, want)
 	}
 }
 

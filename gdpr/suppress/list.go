@@ -1,6 +1,7 @@
 package suppress
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -324,7 +325,8 @@ func newIndex(k Key, persons []Person) *Index {
 	return x
 }
 
-// Find returns where the texts name suppressed persons; without all, it stops at the first.
+// Find returns where the texts name suppressed persons, text by text and there in order of the places; without
+// all, it stops at the first. A place inside another one of the same person is left out.
 func (x *Index) Find(all bool, texts ...string) []Match {
 	out, _ := x.find(context.Background(), all, texts...) // which does not end
 	return out
@@ -337,19 +339,22 @@ func (x *Index) find(ctx context.Context, all bool, texts ...string) ([]Match, e
 		return nil, nil
 	}
 	for _, t := range texts {
-		from, ix := len(out), x.Index
+		var here []Match
+		ix := x.Index
 		if len(t) > longText {
 			ix = subject.NewIndex(x.known, x.key.remembering())
 		}
 		err := ix.Find(ctx, t, func(known int, clear string, start, end int) bool {
-			m := Match{Person: x.persons[x.owner[known]], Text: clear, Start: start, End: end}
-			if !slices.ContainsFunc(out[from:], func(o Match) bool {
-				return o.Start <= start && end <= o.End && o.Person.Pseudonym == m.Person.Pseudonym
-			}) {
-				out = append(out, m)
-			}
+			here = append(here, Match{Person: x.persons[x.owner[known]], Text: clear, Start: start, End: end})
 			return all
 		})
+		slices.SortStableFunc(here, func(a, b Match) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End)) })
+		ends := map[string]int{} // of each person's places before
+		for _, m := range here {
+			if p := m.Person.Pseudonym; m.End > ends[p] {
+				out, ends[p] = append(out, m), m.End
+			}
+		}
 		if err != nil || len(out) > 0 && !all {
 			return out, err
 		}
