@@ -58,8 +58,8 @@ type Store struct {
 	Timeout time.Duration
 
 	// Address returns the id that a request without one would write, by the store's tier and key rules alone:
-	// no I/O, so the item need not exist. Empty means that the store would make a new id. nil where the store
-	// cannot say.
+	// no I/O, so the item need not exist. Empty means that the store would make a new id. A new item's own id is
+	// checked against the request's tier. nil where the store cannot say.
 	Address func(RetainRequest) (string, error)
 
 	// PathOf returns the place of an item's own file by its id alone: a directory that the store opens, and the path

@@ -115,11 +115,45 @@ func (c *call) underFile(ctx context.Context, to spot) error {
 
 // naming keeps other callers from making a name in the tier, where memdesk keeps the names. A store that keeps
 // them itself refuses the second one.
-func (c *call) naming(at spot) (unlock func(), err error) {
-	if !at.assigns() {
+func (c *call) naming(named bool) (unlock func(), err error) {
+	if !named {
 		return func() {}, nil
 	}
 	return c.Names.Lock()
+}
+
+// place is the address of a new item of a name: the name as an id; where the store makes the ids, or the name is no
+// id of the tier, the tier's key. Then named is true: memdesk keeps the name (AD22).
+func (c *call) place(at spot, text string) (req model.RetainRequest, named bool, err error) {
+	req = model.RetainRequest{Tier: at.tier.Name, Content: text, Mode: model.Replace}
+	short := strings.TrimSuffix(at.name, ".md")
+	if at.assigns() {
+		if at.tier.KeyRule == model.KeyRequired {
+			req.Key, req.IfMatch = short, model.Absent
+		}
+		return req, true, nil
+	}
+	req.IfMatch = model.Absent
+	byID := req
+	if byID.ID, err = model.DecodeID(at.name); err != nil {
+		return byID, false, absent(at.path)
+	}
+	if at.store.Address == nil {
+		return byID, false, nil
+	}
+	if _, err = at.store.Address(byID); err == nil || at.tier.KeyRule == model.KeyIgnored || strings.Contains(at.name, "/") {
+		return byID, false, err
+	}
+	keys := []string{short, at.name}
+	if at.tier.KeyRule == model.KeyOptional {
+		keys = append(keys, "")
+	}
+	for _, req.Key = range keys {
+		if _, err = at.store.Address(req); err == nil {
+			return req, true, nil
+		}
+	}
+	return req, false, err
 }
 
 func (c *call) create(ctx context.Context, a memoryArgs) (string, error) {
@@ -134,7 +168,8 @@ func (c *call) create(ctx context.Context, a memoryArgs) (string, error) {
 	case at.name == "":
 		return "", exists(a.Path)
 	}
-	unlock, err := c.naming(at)
+	req, named, noPlace := c.place(at, *a.FileText)
+	unlock, err := c.naming(named)
 	if err != nil {
 		return "", err
 	}
@@ -151,20 +186,16 @@ func (c *call) create(ctx context.Context, a memoryArgs) (string, error) {
 	if err := c.underFile(ctx, at); err != nil {
 		return "", err
 	}
-	req := model.RetainRequest{Content: *a.FileText, Mode: model.Replace}
-	if at.assigns() {
+	if noPlace != nil {
+		return "", noPlace
+	}
+	if named {
 		if err := c.Names.Check(at.name); err != nil {
 			return "", err
 		}
-		req.Tier = at.tier.Name
-	} else {
-		req.IfMatch, req.Tier = model.Absent, at.tier.Name
-		if req.ID, err = model.DecodeID(at.name); err != nil {
-			return "", absent(a.Path)
-		}
 	}
 	res, _, err := c.Undo.Retain(ctx, at.store, req)
-	if err == nil && at.assigns() {
+	if err == nil && named {
 		if err = c.Names.Set(at.store.Name, at.tier.Name, res.ID, at.name); err != nil { // without its name the agent would write it again
 			_, _, undone := c.Undo.Forget(context.WithoutCancel(ctx), at.store, model.ForgetRequest{ID: res.ID, IfMatch: res.Revision})
 			err = errors.Join(err, undone)
@@ -293,7 +324,8 @@ func (c *call) rename(ctx context.Context, a memoryArgs) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	unlock, err := c.naming(to)
+	_, named, _ := c.place(to, "")
+	unlock, err := c.naming(named)
 	if err != nil {
 		return "", err
 	}
@@ -321,7 +353,11 @@ func (c *call) rename(ctx context.Context, a memoryArgs) (string, error) {
 		}
 		return to.name
 	}
-	if from.assigns() && from.tier.Name == to.tier.Name {
+	byID := func(f entry) bool { // no name is kept
+		_, ok := c.Names.Name(from.store.Name, from.tier.Name, f.id)
+		return !ok
+	}
+	if from.tier.Name == to.tier.Name && (from.assigns() || named && !slices.ContainsFunc(files, byID)) {
 		for _, f := range files {
 			if err := c.Names.Rename(ctx, from.store.Name, from.tier.Name, f.id, target(f)); err != nil {
 				return "", err
@@ -354,19 +390,28 @@ func (c *call) move(ctx context.Context, from, to spot, files []entry, target fu
 		return say("Cannot rename from one tier of this store to another: create the file there, then delete it here")
 	}
 	var changes []undo.Change
+	names := map[int]string{} // to keep, by the place of the change
 	for _, f := range files {
 		it, err := c.read(ctx, from.store, f.id)
 		if err != nil {
 			return err
 		}
-		id, err := model.DecodeID(target(f))
-		if err != nil {
-			return absent(to.path)
+		at := to
+		at.name = target(f)
+		req, named, err := c.place(at, it.Body)
+		if err == nil && named {
+			names[len(changes)], err = at.name, c.Names.Check(at.name)
 		}
-		changes = append(changes,
-			undo.Change{Retain: &model.RetainRequest{ID: id, Tier: to.tier.Name, Content: it.Body, Mode: model.Replace, IfMatch: model.Absent}},
-			undo.Change{Forget: &model.ForgetRequest{ID: f.id, IfMatch: it.Revision}})
+		if err != nil {
+			return err
+		}
+		changes = append(changes, undo.Change{Retain: &req}, undo.Change{Forget: &model.ForgetRequest{ID: f.id, IfMatch: it.Revision}})
 	}
-	_, _, err := c.Undo.Together(ctx, from.store, undo.OpRename, changes)
+	made, _, err := c.Undo.Together(ctx, from.store, undo.OpRename, changes)
+	for i, name := range names {
+		if err == nil {
+			err = c.Names.Set(to.store.Name, to.tier.Name, made[i].ID, name)
+		}
+	}
 	return err
 }

@@ -70,3 +70,38 @@ func TestAPathWithAPercentSign(t *testing.T) {
 		t.Errorf("%q, want %q", r.text, want)
 	}
 }
+
+// TestAFileInATierOfKeys: a prompt written for the memory tool names its files freely; in a tier whose items have a
+// place of their own such a name is kept beside the item, as where the store makes the ids (AD22).
+func TestAFileInATierOfKeys(t *testing.T) {
+	d := deskOver(t, bearer.Caller{Name: "planner"}, t.TempDir(), "devicelocal="+filepath.Join(t.TempDir(), "memory"))
+	d.Face, d.Mount = door.Memory, "devicelocal/fix"
+	c := client(t, d)
+	run := func(want string, a args) {
+		t.Helper()
+		if r := call(t, c, "memory", a); !strings.Contains(r.text, want) {
+			t.Errorf("%v: %q, want %q", a, r.text, want)
+		}
+	}
+	run("File created successfully at: /memories/progress.md", args{"command": "create", "path": "/memories/progress.md", "file_text": "the early boat\n"})
+	run("File /memories/progress.md already exists", args{"command": "create", "path": "/memories/progress.md", "file_text": "again\n"})
+	run("early boat", args{"command": "view", "path": "/memories/progress.md"})
+	run("\t/memories/progress.md", args{"command": "view", "path": "/memories"})
+	run("late boat", args{"command": "str_replace", "path": "/memories/progress.md", "old_str": "early", "new_str": "late"})
+	run("Successfully renamed", args{"command": "rename", "old_path": "/memories/progress.md", "new_path": "/memories/done.md"})
+	run("late boat", args{"command": "view", "path": "/memories/done.md"})
+	run("does not exist", args{"command": "view", "path": "/memories/progress.md"})
+	s, _ := d.Fleet.Store("devicelocal")
+	if it, err := s.Browser.Read(t.Context(), "memory/fix/progress.md"); err != nil || it.Tier != "fix" || it.Body != "the late boat\n" {
+		t.Errorf("the item: %+v, %v", it, err)
+	}
+	// A path that is the item's own id needs no other name.
+	run("File created successfully", args{"command": "create", "path": "/memories/memory/fix/own.md", "file_text": "by its id\n"})
+	run("\t/memories/memory/fix/own.md", args{"command": "view", "path": "/memories/memory"})
+	run("Successfully renamed", args{"command": "rename", "old_path": "/memories/memory/fix/own.md", "new_path": "/memories/named.md"})
+	run("by its id", args{"command": "view", "path": "/memories/named.md"})
+	run("Successfully deleted", args{"command": "delete", "path": "/memories/done.md"})
+	run("does not exist", args{"command": "view", "path": "/memories/done.md"})
+	// One that the tier has no place for is refused in words of the tier.
+	run("is of tier other, not fix", args{"command": "create", "path": "/memories/a/b.md", "file_text": "x\n"})
+}

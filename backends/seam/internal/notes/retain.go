@@ -149,11 +149,18 @@ func (s *store) agrees(to target, req model.RetainRequest) error {
 	if _, ok := s.tier(req.Tier); !ok {
 		return model.Errorf(model.InvalidInput, "retain", "unknown tier %q; there are %s", req.Tier, s.tierNames())
 	}
-	if got := s.tierAt(id, req.Content); got != req.Tier {
-		return model.Errorf(model.InvalidInput, "retain", "%q is of tier %s, not %s", id, got, req.Tier)
+	if err := inTier(id, s.tierAt(id, req.Content), req.Tier); err != nil {
+		return err
 	}
 	if req.Key != "" && !agreesKey(id, req.Key) {
 		return model.Errorf(model.InvalidInput, "retain", "key %q is not that of %q", req.Key, id)
+	}
+	return nil
+}
+
+func inTier(id, got, want string) error {
+	if got != want {
+		return model.Errorf(model.InvalidInput, "retain", "%q is of tier %s, not %s", id, got, want)
 	}
 	return nil
 }
@@ -171,6 +178,10 @@ func (s *store) tierAt(id, text string) string {
 			text = string(data)
 		}
 	}
+	return s.tierOfNew(id, text)
+}
+
+func (s *store) tierOfNew(id, text string) string {
 	var h head
 	if isNote(id) {
 		h = parseHead(text)
@@ -229,5 +240,8 @@ func evaluate(to target, req model.RetainRequest, old []byte, exists bool) (outc
 // address is the id that a request would write, by the rules alone.
 func (s *store) address(req model.RetainRequest) (string, error) {
 	to, err := s.target(req)
+	if err == nil && req.ID != "" && req.Tier != "" {
+		err = inTier(req.ID, s.tierOfNew(req.ID, req.Content), req.Tier)
+	}
 	return to.at.Key(), err
 }
