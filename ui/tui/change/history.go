@@ -50,13 +50,9 @@ func fetchVersions(d *desk.Desk, ctx context.Context, ref model.Ref, q operator.
 	if err != nil {
 		return record.Page[model.Version]{}, err
 	}
-	var rows []record.Row[model.Version]
-	for i, v := range h.Versions {
-		if q.Matches(prose.Moment(v.At), v.ID, v.By, v.Hash) {
-			rows = append(rows, versionRecord(d, i, v))
-		}
-	}
-	out := record.Whole(rows)
+	out := record.Whole(h.Versions, func(i int, v model.Version) (record.Row[model.Version], bool) {
+		return versionRecord(d, i, v), q.Matches(prose.Moment(v.At), v.ID, v.By, v.Hash)
+	})
 	if h.State != model.Recorded {
 		out.Said.Text = d.Esc.Sprintf("the history is %s: %s", string(h.State), d.Esc.LineMax(h.Reason, prose.MaxReason))
 	}

@@ -211,13 +211,9 @@ func (us *Undos) fetch(ctx context.Context, q operator.PageQuery) (record.Page[o
 	if err != nil {
 		return record.Page[operator.UndoRow]{}, err
 	}
-	var out []record.Row[operator.UndoRow]
-	for _, u := range rows {
-		if q.Matches(prose.Moment(u.At), u.ID, u.Store, u.Item, u.Op) {
-			out = append(out, undoRecord(us.D, u))
-		}
-	}
-	page := record.Whole(out)
+	page := record.Whole(rows, func(_ int, u operator.UndoRow) (record.Row[operator.UndoRow], bool) {
+		return undoRecord(us.D, u), q.Matches(prose.Moment(u.At), u.ID, u.Store, u.Item, u.Op)
+	})
 	if damaged > 0 {
 		page.Said.Text = us.D.Esc.Sprintf("%s cannot be read: memdesk undo list names them", prose.Plural(damaged, "damaged entry"))
 	}

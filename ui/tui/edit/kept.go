@@ -42,15 +42,11 @@ func keptKind(ed *Edits) record.Kind[drafts.Kept] {
 			if err != nil {
 				return record.Page[drafts.Kept]{}, model.Errorf(model.Unavailable, "kept texts", "%s", d.Esc.Err(err).String())
 			}
-			var rows []record.Row[drafts.Kept]
-			for _, k := range all {
-				if q.Matches(k.Name) {
-					rows = append(rows, record.Row[drafts.Kept]{Key: k.Name, Raw: k, Cells: []safetext.Text{
-						d.Esc.Const(prose.Moment(k.At)), d.Esc.Const(d.Time.Age(k.At)), d.Esc.Const(prose.Size(k.Bytes)), d.Esc.LineMax(k.Name, prose.MaxTitle),
-					}})
-				}
-			}
-			out := record.Whole(rows)
+			out := record.Whole(all, func(_ int, k drafts.Kept) (record.Row[drafts.Kept], bool) {
+				return record.Row[drafts.Kept]{Key: k.Name, Raw: k, Cells: []safetext.Text{
+					d.Esc.Const(prose.Moment(k.At)), d.Esc.Const(d.Time.Age(k.At)), d.Esc.Const(prose.Size(k.Bytes)), d.Esc.LineMax(k.Name, prose.MaxTitle),
+				}}, q.Matches(k.Name)
+			})
 			out.Said = list.Said{Text: d.Esc.Sprintf("Texts that were not saved stay here for %d days.", int(drafts.Keep/(24*time.Hour))), Calm: true}
 			return out, nil
 		},

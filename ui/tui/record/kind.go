@@ -33,9 +33,15 @@ type Row[T any] struct {
 // Page is one page of a list.
 type Page[T any] = list.Span[Row[T]]
 
-// Whole is a list of one page.
-func Whole[T any](rows []Row[T]) Page[T] {
-	return Page[T]{Rows: rows, Total: model.Count{N: int64(len(rows))}}
+// Whole is a list of one page; row makes a row, and reports whether the filter passes it.
+func Whole[S, T any](all []S, row func(i int, v S) (Row[T], bool)) (out Page[T]) {
+	for i, v := range all {
+		if r, passes := row(i, v); passes {
+			out.Rows = append(out.Rows, r)
+		}
+	}
+	out.Total = model.Count{N: int64(len(out.Rows))}
+	return out
 }
 
 func (r Row[T]) tone(i int) paint.Tone {

@@ -130,16 +130,12 @@ func New(d *pane.Bench, at int) (desk.Listing, func() tea.Cmd) {
 		if err != nil {
 			return record.Page[operator.ErasureRequest]{}, err
 		}
-		var rows []record.Row[operator.ErasureRequest]
-		for _, r := range all {
-			row := erasureRecord(d.Desk, r)
-			if q.Matches(row.Cells[0].String(), row.Cells[1].String(), r.Subject, strings.Join(r.Aliases, " "), r.Pseudonym, r.ID, r.By) {
-				rows = append(rows, row)
-			}
-		}
 		n := dueOf(all, d.Time.Clock.Now())
 		p.counted.Store(&n)
-		return record.Whole(rows), nil
+		return record.Whole(all, func(_ int, r operator.ErasureRequest) (record.Row[operator.ErasureRequest], bool) {
+			row := erasureRecord(d.Desk, r)
+			return row, q.Matches(row.Cells[0].String(), row.Cells[1].String(), r.Subject, strings.Join(r.Aliases, " "), r.Pseudonym, r.ID, r.By)
+		}), nil
 	}
 	kind.Detail, kind.Keys = rq.text, func(p *record.List[operator.ErasureRequest]) []act.Act { return erasureKeys(rq, p) }
 	kind.Fresh = func(ctx context.Context, raw operator.ErasureRequest) (record.Row[operator.ErasureRequest], error) {

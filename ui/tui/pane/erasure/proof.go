@@ -86,17 +86,14 @@ func (rq *requests) layersSide(r operator.ErasureRequest, title string, get func
 			if q.Filter != "" {
 				standing = append(standing, clean.Rows...)
 			}
-			var rows []record.Row[layerRow]
-			for i, l := range standing {
-				if q.Matches(l.Store, l.Layer, verdictWords(l.Verdict), l.Method, l.Reason) {
-					rows = append(rows, layerRecord(d.St, i, l))
-				}
-			}
+			out := record.Whole(standing, func(i int, l receipt.Layer) (record.Row[layerRow], bool) {
+				return layerRecord(d.St, i, l), q.Matches(l.Store, l.Layer, verdictWords(l.Verdict), l.Method, l.Reason)
+			})
 			if q.Filter == "" && clean.Layers > 0 {
-				rows = append(rows, foldRecord(d.St, clean))
+				out.Rows = append(out.Rows, foldRecord(d.St, clean))
 			}
-			first, page := desk.PageOf(len(rows), q.Cursor, q.Limit)
-			return record.Page[layerRow]{Rows: rows[first : first+page.Rows], Next: page.Next, Total: page.Total, Said: list.Said{Text: layersNotice(d.Esc, layers)}}, nil
+			first, page := desk.PageOf(len(out.Rows), q.Cursor, q.Limit)
+			return record.Page[layerRow]{Rows: out.Rows[first : first+page.Rows], Next: page.Next, Total: page.Total, Said: list.Said{Text: layersNotice(d.Esc, layers)}}, nil
 		},
 		Detail: func(_ context.Context, raw layerRow) *text.Page {
 			if raw.folded {

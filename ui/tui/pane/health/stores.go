@@ -43,13 +43,10 @@ func (p *watch) kind(at int) record.Kind[observed] {
 			3: func(a, b observed) int { return b.report.Status.CheckedAt.Compare(a.report.Status.CheckedAt) },
 		}},
 		Fetch: func(_ context.Context, q operator.PageQuery) (record.Page[observed], error) {
-			var rows []record.Row[observed]
-			for _, o := range *p.latest.Load() { // all at once: stores are few
-				if row := p.row(o); q.Matches(o.name, row.Cells[1].String(), o.kind, row.Cells[5].String()) {
-					rows = append(rows, row)
-				}
-			}
-			return record.Whole(rows), nil
+			return record.Whole(*p.latest.Load(), func(_ int, o observed) (record.Row[observed], bool) { // stores are few
+				row := p.row(o)
+				return row, q.Matches(o.name, row.Cells[1].String(), o.kind, row.Cells[5].String())
+			}), nil
 		},
 		Detail: func(_ context.Context, o observed) *text.Page { return text.NewPage(p.describe(o), "") },
 		Keys:   p.keys,

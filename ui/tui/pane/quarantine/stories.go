@@ -87,13 +87,9 @@ func storyKind(sa *Stories) record.Kind[review.Story] {
 	}
 	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (record.Page[review.Story], error) {
 		all, missed, err := told.look(ctx, sa.D.Desk, q.Filter)
-		var rows []record.Row[review.Story]
-		for _, s := range all {
-			if q.Matches(s.Source, s.Session, strings.Join(s.Signals, " "), storyRefs(s)) {
-				rows = append(rows, sa.row(s))
-			}
-		}
-		out := record.Whole(rows)
+		out := record.Whole(all, func(_ int, s review.Story) (record.Row[review.Story], bool) {
+			return sa.row(s), q.Matches(s.Source, s.Session, strings.Join(s.Signals, " "), storyRefs(s))
+		})
 		out.Problems = missed
 		return out, err
 	}
