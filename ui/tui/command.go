@@ -30,7 +30,8 @@ func (l *commandLine) Verbs() []act.Act {
 			Examples: []string{"store graph; all tiers", "store graph longterm; one tier"}, Ask: l.runStore, Choices: l.storeNames},
 		{Verb: "tier", Args: "NAME", Doc: "the items of a tier of the store at the cursor", Ask: l.runTier, Choices: func() []string { return l.tierNames(l.a.Tiers.StoreHere()) }},
 		{Verb: "go", Args: "REF", Doc: "the item with this reference, store:id", Ask: l.runGo, Choices: l.references, More: l.moreReferences},
-		{Verb: "recall", Args: "WORDS", Doc: "ask every store for these words", Examples: []string{"recall deploy window"}, Ask: l.runRecall, Words: l.queryWords},
+		{Verb: "recall", Args: "WORDS", Doc: "ask every store for these words", Examples: []string{"recall deploy window"}, Words: l.queryWords,
+			Ask: func(words string) tea.Cmd { return tea.Batch(a.Enter(PaneRecall), a.Recall.Look(words)) }},
 		{Verb: "audit", Args: "[WORDS]", Doc: "the operator log, filtered by these words",
 			Examples: []string{"audit actor:ann action:forget store:graph", "audit outcome:refused since:2026-05-01 until:2026-05-20", "audit !actor:ann; of everybody else"}, Ask: l.runRecords(PaneAudit), Words: l.auditWords},
 		{Verb: "quarantine", Args: "[WORDS]", Doc: "what scanners have set aside, filtered by these words", Examples: []string{"quarantine ignore_previous"}, Ask: l.runRecords(PaneQuarantine)},
@@ -506,10 +507,6 @@ func (l *commandLine) runUndo(entry string) tea.Cmd {
 		return l.a.D.Warn("%s", why)
 	}
 	return l.a.D.Undos.Entry(entry)
-}
-
-func (l *commandLine) runRecall(words string) tea.Cmd {
-	return tea.Batch(l.a.Enter(PaneRecall), l.a.Recall.Look(words))
 }
 
 func (l *commandLine) runRecords(n int) func(string) tea.Cmd {

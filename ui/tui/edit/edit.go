@@ -402,7 +402,7 @@ func (ed *Edits) conflictDialog(ctx context.Context, e *Edit, words string) *dia
 // rebase merges both sides into the draft and reopens it; without a base every difference is marked.
 func (ed *Edits) rebase(e *Edit, base, now, text string, baseless bool) dialog.Acted {
 	esc := ed.D.Esc
-	merged, _ := diff.Merge(base, now, text)
+	merged := diff.Merge(base, now, text)
 	if baseless {
 		merged = diff.BothSides(now, text)
 	}

@@ -123,7 +123,7 @@ func (r *Reader) Done(m ReadDone) tea.Cmd {
 	r.Pager.Terms = m.want.Terms
 	switch {
 	case same:
-		return r.Pager.Update(m.text, true)
+		return r.Pager.Update(m.text)
 	case r.Pager.Brief && m.text.Body != "":
 		return r.Pager.Show(m.text, 1, m.want.Terms)
 	}

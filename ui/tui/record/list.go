@@ -161,11 +161,10 @@ func (p *List[T]) Update(msg any) tea.Cmd {
 			return nil
 		}
 		if msg.key == p.Asked {
-			if again := p.again && p.shown == msg.key; again {
-				p.again = false
-				return p.Detail.Update(msg.text, true)
+			again := p.again && p.shown == msg.key
+			if p.shown, p.again = msg.key, false; again {
+				return p.Detail.Update(msg.text)
 			}
-			p.shown, p.again = msg.key, false
 			return p.Detail.Show(msg.text, 0, text.SearchWords(p.Query))
 		}
 	case list.FilterDue:

@@ -177,15 +177,15 @@ func Words(old, new string) (gone, come []text.Mark) {
 	return gone, come
 }
 
-// Merge combines two edits of a text by lines. Both sides of a clash stand between marks; clean is false.
-func Merge(base, theirs, yours string) (merged string, clean bool) {
+// Merge combines two edits of a text by lines. Both sides of a clash stand between marks.
+func Merge(base, theirs, yours string) string {
 	if len(base)+len(theirs)+len(yours) > 2*maxDiff {
-		return yours, false
+		return yours
 	}
 	if merged, open := threeway.Text(threeway.Three(base, theirs, yours), nil); open == 0 {
-		return merged, true
+		return merged
 	}
-	return BothSides(theirs, yours), false
+	return BothSides(theirs, yours)
 }
 
 // BothSides is a text that holds both, with marks around what differs.

@@ -67,15 +67,8 @@ func inUTC(t time.Time, layout string) string {
 // Group writes 48210 as 48,210.
 func Group[N int | int64](n N) string {
 	s := strconv.FormatInt(int64(n), 10)
-	neg := n < 0
-	if neg {
-		s = s[1:]
-	}
 	for i := len(s) - 3; i > 0; i -= 3 {
 		s = s[:i] + "," + s[i:]
-	}
-	if neg {
-		return "-" + s
 	}
 	return s
 }

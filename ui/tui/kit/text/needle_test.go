@@ -202,7 +202,7 @@ func TestSearchMovesOnlyWhenItMust(t *testing.T) {
 	// A text that changes during the search must keep the position and be counted anew.
 	p.Home()
 	p.settle()
-	p.Update(NewPage([]Line{{Value: safetext.Const("head")}}, "needle\n"+b.String()), true)
+	p.Update(NewPage([]Line{{Value: safetext.Const("head")}}, "needle\n"+b.String()))
 	p.settle()
 	if p.Search.Found.Total != 11 || p.Top != 0 {
 		t.Errorf("%d matches at row %d", p.Search.Found.Total, p.Top)

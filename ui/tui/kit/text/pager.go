@@ -328,12 +328,9 @@ func Paragraph(st *paint.Styles, l Line, width int) []string {
 	return out
 }
 
-// Update replaces a text by a similar one; same keeps the position, as far as the new text reaches.
-func (p *Pager) Update(t *Page, same bool) tea.Cmd {
-	at := Start
-	if same {
-		at = p.topPlace()
-	}
+// Update replaces a text by a similar one, and keeps the position as far as the new text reaches.
+func (p *Pager) Update(t *Page) tea.Cmd {
+	at := p.topPlace()
 	p.Text = t
 	if at.Off > len(t.Body) {
 		at = Start

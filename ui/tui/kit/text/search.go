@@ -92,8 +92,8 @@ func (w target) answer(t *Page, n *needle, f *finding, last *atomic.Int64) *sigh
 }
 
 // want asks for a match, with the rows around it.
-func (p *Pager) want(from spot, back, still bool) tea.Cmd {
-	return p.wantAt(p.topPlace(), from, back, still)
+func (p *Pager) want(from spot, back bool) tea.Cmd {
+	return p.wantAt(p.topPlace(), from, back, false)
 }
 
 func (p *Pager) wantAt(at RowRef, from spot, back, still bool) tea.Cmd {
@@ -150,7 +150,7 @@ func (p *Pager) Searched() tea.Cmd {
 		s.target = nil
 		return p.LayOut(s.Origin, 0, false)
 	}
-	return p.want(p.spotAt(s.Origin), false, false)
+	return p.want(p.spotAt(s.Origin), false)
 }
 
 // spotAt is the first spot of a row.
@@ -178,7 +178,7 @@ func (p *Pager) Hop(back bool) tea.Cmd {
 	case !back:
 		from.start++
 	}
-	return p.want(from, back, false)
+	return p.want(from, back)
 }
 
 // EndSearch removes the marks of a search; the position stays.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"path"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -27,9 +26,8 @@ import (
 
 // resolutions are the acts that end a conflict.
 type resolutions struct {
-	d      *pane.Bench
-	settle time.Duration // time until a removed copy is looked for again
-	list   *record.List[conflict.Copy]
+	d    *pane.Bench
+	list *record.List[conflict.Copy]
 }
 
 // take asks whether to keep one side of a conflict.

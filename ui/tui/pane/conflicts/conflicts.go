@@ -28,7 +28,7 @@ import (
 
 // New is the pane that triages conflict copies.
 func New(d *pane.Bench, at int) desk.Listing {
-	rs := &resolutions{d: d, settle: d.Settle}
+	rs := &resolutions{d: d}
 	kind := record.Kind[conflict.Copy]{
 		Pane: at, Noun: "conflict",
 		Empty: "Nothing is in conflict in any store that could be read. `1` Health shows stores that could not.",

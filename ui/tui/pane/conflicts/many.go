@@ -11,7 +11,6 @@ import (
 	"memdesk/model"
 	"memdesk/operator"
 	"memdesk/ui/tui/kit/dialog"
-	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 	"memdesk/ui/tui/record"
@@ -38,10 +37,9 @@ var takes = map[conflict.Take]struct{ question, what, verb string }{
 
 // takeMarked asks once whether to keep one side of every marked conflict.
 func (rs *resolutions) takeMarked(p *record.List[conflict.Copy], t conflict.Take) tea.Cmd {
-	d, esc := rs.d, rs.d.Esc
+	d := rs.d
 	if why := p.Marks.Uncounted(); why != "" {
-		d.Say(paint.ToneWarn, esc.Const(why))
-		return nil
+		return d.Warn("%s", why)
 	}
 	var all []conflict.Copy
 	left := 0
@@ -53,8 +51,7 @@ func (rs *resolutions) takeMarked(p *record.List[conflict.Copy], t conflict.Take
 		}
 	}
 	if len(all) == 0 {
-		d.Say(paint.ToneWarn, esc.Const("none of the marked conflicts can be resolved this way"))
-		return nil
+		return d.Warn("none of the marked conflicts can be resolved this way")
 	}
 	hidden := p.Marks.Outside()
 	return d.Modal.Propose(func(context.Context) (*dialog.Dialog, safetext.Text) {

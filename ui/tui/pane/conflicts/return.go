@@ -11,7 +11,6 @@ import (
 	"memdesk/conflict/names"
 	"memdesk/operator"
 	"memdesk/ui/tui/kit/loop"
-	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 )
 
@@ -24,7 +23,7 @@ func (rs *resolutions) after(c conflict.Copy, done operator.Done) func() tea.Cmd
 		return nil
 	}
 	return func() tea.Cmd {
-		return rs.d.Later(loop.Over)(rs.settle, loop.Someday(func() tea.Cmd { return rs.lookAgain(c) }))
+		return rs.d.Later(loop.Over)(rs.d.Settle, loop.Someday(func() tea.Cmd { return rs.lookAgain(c) }))
 	}
 }
 
@@ -40,7 +39,7 @@ func (rs *resolutions) lookAgain(c conflict.Copy) tea.Cmd {
 }
 
 func (rs *resolutions) cameBack(c conflict.Copy) tea.Cmd {
-	rs.d.Say(paint.ToneWarn, rs.d.Esc.Sprintf("%s has come back: 5 Conflicts lists it again", rs.d.Esc.LineMax(path.Base(c.ID), prose.MaxTitle)))
+	rs.d.Warn("%s has come back: 5 Conflicts lists it again", rs.d.Esc.LineMax(path.Base(c.ID), prose.MaxTitle))
 	if rs.list != nil && rs.list.Entered {
 		return rs.list.Refresh()
 	}

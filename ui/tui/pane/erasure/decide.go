@@ -13,7 +13,6 @@ import (
 	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/dialog"
-	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 	"memdesk/ui/tui/record"
@@ -203,8 +202,7 @@ func (rq *requests) choose(r operator.ErasureRequest, items []gdpr.Step, hidden 
 	items = slices.DeleteFunc(items, func(st gdpr.Step) bool { return st.Action == gdpr.Held })
 	count := countSteps(items)
 	if len(items) == 0 {
-		d.Say(paint.ToneWarn, esc.Const("all of them are on hold"))
-		return nil
+		return d.Warn("all of them are on hold")
 	}
 	question, it := esc.Sprintf("Treat %s otherwise?", itemWords(esc, items)), " all"
 	why := esc.Sprintf("Now: %s.", count.words())

@@ -171,8 +171,7 @@ func (p *screen) Update(msg any) tea.Cmd {
 			p.due = *p.counted.Load()
 			p.told(msg.Pages)
 		}
-	}
-	if _, ok := msg.(erasureTick); ok {
+	case erasureTick:
 		p.ticking = false
 		if !p.Visible() {
 			return p.tick()
@@ -219,7 +218,7 @@ func (p *screen) ended() {
 			continue
 		}
 		if p.D.Frame.Saying().String() == p.begun.said.String() {
-			p.D.Say(paint.ToneInfo, p.D.Esc.Sprintf("the erasure of %s has ended: %s", r.ID, erasureWord(r)))
+			p.D.Tell("the erasure of %s has ended: %s", r.ID, erasureWord(r))
 		}
 		p.begun = begun{}
 	}

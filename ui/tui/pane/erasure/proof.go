@@ -208,8 +208,7 @@ func (rq *requests) verifyErasure(r operator.ErasureRequest) tea.Cmd {
 func (rq *requests) verifyNow(r operator.ErasureRequest, typed string, aliases ...string) tea.Cmd {
 	d := rq.D
 	if why := d.NoBulk(); why != "" {
-		d.Say(paint.ToneWarn, d.Esc.Const(why))
-		return nil
+		return d.Warn("%s", why)
 	}
 	var layers []receipt.Layer
 	b := &task.Bulk{Kind: "console-verify", Title: "verify " + r.ID, Noun: "store", Bad: "not clean", Total: len(d.Fleet.Members())}

@@ -253,10 +253,9 @@ func (p *watch) Update(msg any) tea.Cmd {
 	case reindexed:
 		delete(p.indexing, msg.store)
 		if msg.err != nil {
-			p.d.Say(paint.ToneWarn, p.d.Esc.Sprintf("%s: %s", msg.store, p.d.Esc.LineMax(msg.err.Error(), prose.MaxReason)))
-			return nil
+			return p.d.Warn("%s: %s", msg.store, p.d.Esc.LineMax(msg.err.Error(), prose.MaxReason))
 		}
-		p.d.Say(paint.ToneInfo, p.d.Esc.Sprintf("%s: %s in the new index", msg.store, prose.Plural(msg.items, "item")))
+		p.d.Tell("%s: %s in the new index", msg.store, prose.Plural(msg.items, "item"))
 		return p.check(msg.store)
 	}
 	return p.List.Update(msg)
@@ -298,7 +297,7 @@ func (p *watch) reindex() tea.Cmd {
 	p.moved = true
 	store := p.StoreHere()
 	p.indexing[store] = true
-	p.d.Say(paint.ToneInfo, p.d.Esc.Sprintf("building the index of %s", store))
+	p.d.Tell("building the index of %s", store)
 	return p.Window.Ask(func(ctx context.Context) any {
 		n, err := p.d.Acts.Reindex(ctx, store, "")
 		return reindexed{store, n, err}

@@ -24,13 +24,11 @@ import (
 
 // ItemRow is an item in the list, escaped when its page arrived.
 type ItemRow struct {
-	key       string // tells rows apart across refreshes
 	Header    model.Header
 	title, id safetext.Text
 	tier      safetext.Text
 	size      safetext.Text
 	flags     safetext.Text
-	blocked   bool
 }
 
 // items is the second level of the Tiers pane: a windowed list of headers with a preview.
@@ -63,7 +61,7 @@ func (l *items) fitted() {
 		l.fit.See(i, len(title)+1) // for the sign of the order
 	}
 	for _, r := range l.Window.Rows {
-		who := l.who.Cell(model.Ref{Store: l.At.Store, ID: r.key})
+		who := l.who.Cell(model.Ref{Store: l.At.Store, ID: r.Header.ID})
 		for i, t := range []safetext.Text{r.tier, who, r.size, r.flags} {
 			l.fit.See(i, t.Width())
 		}
@@ -91,10 +89,11 @@ type markedItem struct {
 
 func newItems(d *desk.Desk, address int, r *pane.Reader) *items {
 	l := &items{d: d, reader: r, who: pane.NewWriters(d, address)}
-	l.Browser = list.NewBrowser(&d.Loop, address, func(r ItemRow) string { return r.key }, func(r ItemRow) markedItem {
+	l.Browser = list.NewBrowser(&d.Loop, address, func(r ItemRow) string { return r.Header.ID }, func(r ItemRow) markedItem {
 		return markedItem{r.Header.Stamp, r.Header.Revision, r.Header.Bytes}
 	})
-	l.Names, l.Fetcher, l.Moved, l.Hint = itemNames, l.fetcher, l.preview, "words; ! shows the others; "+operator.QueryTerms
+	l.Names = func(r ItemRow) []string { return []string{r.Header.Title, r.Header.ID, path.Base(r.Header.ID)} }
+	l.Fetcher, l.Moved, l.Hint = l.fetcher, l.preview, "words; ! shows the others; "+operator.QueryTerms
 	l.Check = func(query string) error {
 		_, _, err := l.parse(query)
 		return err
@@ -221,10 +220,10 @@ func (r ItemRow) rawID() string {
 
 func newItemRow(esc safetext.Escaper, h model.Header) ItemRow {
 	r := ItemRow{
-		key: h.ID, Header: h,
-		id: esc.LineMax(h.ID, prose.MaxTitle), tier: esc.Line(h.Tier),
+		Header: h,
+		id:     esc.LineMax(h.ID, prose.MaxTitle), tier: esc.Line(h.Tier),
 		title: esc.LineMax(desk.FirstWords(h.Title), prose.MaxTitle),
-		size:  safetext.Const(prose.Size(h.Bytes)), blocked: h.Has(model.FlagBlocked),
+		size:  safetext.Const(prose.Size(h.Bytes)),
 	}
 	if h.Title == "" || h.Title == h.ID {
 		r.title, r.id = r.id, safetext.Text{}
@@ -235,11 +234,6 @@ func newItemRow(esc safetext.Escaper, h model.Header) ItemRow {
 	}
 	r.flags = esc.Line(strings.Join(words, " "))
 	return r
-}
-
-// itemNames are the texts to find an item by: title, id, and the id's last part.
-func itemNames(r ItemRow) []string {
-	return []string{r.Header.Title, r.Header.ID, path.Base(r.Header.ID)}
 }
 
 func (l *items) trailed(m list.Trailed[ItemRow]) tea.Cmd {
@@ -407,7 +401,7 @@ func (l *items) titled(title string, up, down model.Order) safetext.Text {
 func (l *items) row(it ItemRow, at bool, width int, c itemColumns, found func(string) []safetext.Span) string {
 	st := l.d.St
 	r := st.Highlighted(width, at, !l.Filter.Focus)
-	st.Mark(r, l.Marks.Has(it.key))
+	st.Mark(r, l.Marks.Has(it.Header.ID))
 	r.Find = found
 	r.Cell(st.Plain, it.title, c.title-1).Blank(1)
 	if c.id > 0 {
@@ -417,12 +411,12 @@ func (l *items) row(it ItemRow, at bool, width int, c itemColumns, found func(st
 		r.Cell(st.Dim, it.tier, c.tier-1).Blank(1)
 	}
 	if c.origin > 0 {
-		r.Cell(st.Dim, l.who.Cell(model.Ref{Store: l.At.Store, ID: it.key}), c.origin-1).Blank(1)
+		r.Cell(st.Dim, l.who.Cell(model.Ref{Store: l.At.Store, ID: it.Header.ID}), c.origin-1).Blank(1)
 	}
 	r.Number(st.Dim, it.size, c.size)
 	r.Number(st.Dim, safetext.Const(l.d.Time.Age(it.Header.Modified)), 5).Blank(1)
 	flags := st.Warn
-	if it.blocked {
+	if it.Header.Has(model.FlagBlocked) {
 		flags = st.Bad
 	}
 	return r.Put(flags, it.flags).End()

@@ -190,7 +190,7 @@ func (o *overview) build() {
 	for _, m := range o.d.Fleet.Members() {
 		o.rows = append(o.rows, o.storeRows(m)...)
 	}
-	o.rows = o.drawn(o.arranged(o.rows))
+	o.rows = o.drawn(o.filtered(o.ordered(o.rows, 0)))
 	row := func(at desk.ScopeOf) int { return slices.IndexFunc(o.rows, func(r tierRow) bool { return r.at == at }) }
 	i := row(at)
 	for n := 1; i < 0 && n < len(old); n++ { // the nearest that is still there

@@ -26,11 +26,6 @@ func (o *overview) nextOrder() tea.Cmd {
 	return o.show()
 }
 
-// arranged applies the current filter and order. A row stays with all rows above it in the tree.
-func (o *overview) arranged(rows []tierRow) []tierRow {
-	return o.filtered(o.ordered(rows, 0))
-}
-
 // drawn returns the rows as a tree, without folded rows; a filter shows matches in those too.
 func (o *overview) drawn(rows []tierRow) []tierRow {
 	var follows [3]bool // a further row at this depth, under the same row
@@ -130,6 +125,7 @@ func (o *overview) ordered(rows []tierRow, depth int) []tierRow {
 	return out
 }
 
+// filtered keeps the rows under the filter, each with all rows above it in the tree.
 func (o *overview) filtered(rows []tierRow) []tierRow {
 	if o.Query == "" {
 		return rows
