@@ -442,7 +442,7 @@ func (l *commandLine) goTo(n int) tea.Cmd {
 	return l.a.Enter(n)
 }
 
-// Place is the place that words name: store, tier and scope; an only store needs no name. why: there is none.
+// Place is the place that words name: store, tier and scope; an only store needs no name. why says why there is none.
 func (l *commandLine) Place(words string) (at desk.ScopeOf, why string) {
 	w := append(strings.Fields(words), "", "", "")
 	at = desk.ScopeOf{Store: w[0], Tier: w[1], Scope: w[2]}

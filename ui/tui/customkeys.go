@@ -45,7 +45,7 @@ func (c customKeys) hotkeys(l *commandLine) (out []act.Act) {
 	return out
 }
 
-// CheckKeys says why the configured keys cannot be used, and which: no key, of no act, or shared by two.
+// CheckKeys finds a configured key that no terminal sends, that names no act, or that two acts of a place share.
 func CheckKeys(keys map[string]string) (wrong string, err error) {
 	c := customKeys(keys)
 	a := NewApp(context.Background(), Options{})

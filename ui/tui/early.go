@@ -83,7 +83,7 @@ func (ea *ahead) elsewhere() bool {
 	return true
 }
 
-// caughtUp obeys the waiting keys once their list, from which an answer came, is loaded.
+// caughtUp obeys the waiting keys once their list is loaded; address is that of the list whose answer came.
 func (ea *ahead) caughtUp(address int) tea.Cmd {
 	if !ea.a.Shows(address) || ea.a.width > 0 && ea.elsewhere() {
 		return nil

@@ -28,7 +28,7 @@ func Run(ctx context.Context, o Options) error {
 	return err
 }
 
-// leaveWait bounds the wait for unfinished files to be removed: a stuck file system holds nobody.
+// leaveWait bounds the wait for unfinished files to be removed: a stuck file system must not hold the operator.
 const leaveWait = 3 * time.Second
 
 // written waits until no file is being written.

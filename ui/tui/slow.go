@@ -8,7 +8,7 @@ import (
 	"memdesk/ui/tui/kit/loop"
 )
 
-// slowAfter is the time after which the frame says that it is loading: words within a blink flicker.
+// slowAfter is the wait before the frame says that it is loading: words that go within a blink flicker.
 const slowAfter = 200 * time.Millisecond
 
 // slow decides when a wait is worth a word.

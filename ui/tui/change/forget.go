@@ -112,7 +112,7 @@ func conflictText(d *desk.Desk, ctx context.Context, ref model.Ref, since string
 	return t
 }
 
-// fallsWith says per store what goes along with these items: an edge may fall only with two of them.
+// fallsWith says per store what goes along with these items: an edge may fall with neither of two alone.
 func fallsWith(d *desk.Desk, ctx context.Context, items []Target) ([]text.Line, error) {
 	byStore := map[string][]string{}
 	var order []string

@@ -53,7 +53,7 @@ func (us *Undos) Take(id string) {
 	us.Acts = slices.DeleteFunc(us.Acts, func(u []string) bool { return len(u) == 0 })
 }
 
-// Last asks whether to undo the last act; one that cannot be undone is said first, before the act before it.
+// Last asks whether to undo the last act. It says where that cannot be undone: z once more is for the act before.
 func (us *Undos) Last() tea.Cmd {
 	if why := us.D.Stuck.Get(); why != "" {
 		us.D.Stuck.Set("")
@@ -157,10 +157,7 @@ func doUndo(d *desk.Desk, ctx context.Context, u operator.UndoRow, why string) d
 	out := dialog.Acted{Ok: true, Undone: []string{u.ID}, Text: esc.Sprintf("%s: %s; :undo lists what can be taken back", word, esc.LineMax(u.Item, prose.MaxTitle))}
 	if len(done.Warnings) > 0 {
 		head := []text.Line{{Value: out.Text, Kind: text.Title}, {Kind: text.Blank}}
-		for _, w := range done.Warnings {
-			head = append(head, text.Line{Value: esc.LineMax(w, prose.MaxReason), Kind: text.Alert})
-		}
-		out.Title, out.Page = "Undo", text.NewPage(head, "")
+		out.Title, out.Page = "Undo", text.NewPage(append(head, text.Lines(esc, text.Alert, done.Warnings)...), "")
 	}
 	return out
 }

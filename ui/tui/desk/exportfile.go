@@ -122,7 +122,7 @@ func (ex *exports) writeFile(ctx context.Context, path string, e *export, fill f
 	return dialog.Acted{Ok: true, Quiet: true, Text: esc.Sprintf("wrote %s to %s (%s)", prose.Plural(e.rows.Load(), e.noun), ex.d.Where(full), prose.Size(e.bytes.Load()))}
 }
 
-// journalled runs an export as a job where there is a journal that can be written: an export only reads.
+// journalled runs an export as a job, or, where no journal can be written, without one: an export only reads.
 func (d *Desk) journalled(ctx context.Context, e *export, do func(context.Context) error) error {
 	if d.Jobs == nil {
 		return do(ctx)

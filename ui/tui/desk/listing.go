@@ -20,7 +20,7 @@ type Frame interface {
 	dialog.Host
 	// Saying is the text of the status line.
 	Saying() safetext.Text
-	// News says what happened by itself. It replaces no result of an act, but goes to the messages then.
+	// News says what happened by itself. Where the result of an act stands, it goes to the messages alone.
 	News(tone paint.Tone, text safetext.Text)
 	// Refuse says why a key does not work, on a page where a line is too short.
 	Refuse(b act.Act, why string) tea.Cmd

@@ -26,7 +26,7 @@ const (
 	leastBeside = 90
 )
 
-// Split puts the detail beside the list in wide terminals, else and in plain mode below it.
+// Split puts the detail beside the list in wide terminals, below it in narrow ones and in plain mode.
 func (d *Desk) Split(width, height int) split {
 	if d.Wide { // the detail keeps a size, so that it is ready at once
 		return split{alone: true, ListWidth: width, ListHeight: height, DetailWidth: width - 2, DetailHeight: 3}

@@ -25,7 +25,7 @@ func NoRelease(d *desk.Desk, e operator.QuarantineEntry) string {
 	return ""
 }
 
-// Release opens the live source of an entry. Saving replaces it, past the scanner, and removes the entry.
+// Release opens the live source of an entry. What is saved must pass the scanner, and then the entry goes.
 func (ed *Edits) Release(e operator.QuarantineEntry) tea.Cmd {
 	return ed.Begin(func(ctx context.Context) (*Edit, error) {
 		s, it, err := ed.D.Readable(ctx, model.Ref{Store: e.Store, ID: e.SourceID})

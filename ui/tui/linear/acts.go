@@ -23,7 +23,7 @@ func (l *linear) perform(k act.Act, argument string) tea.Cmd {
 	return k.Run(argument)
 }
 
-// press does an act on rows, marked first if several; without numbers on marked rows, or on a list's subject.
+// press does an act on the numbered rows, else on the marked ones, else on the one subject of the list.
 func (l *linear) press(k act.Act, argument string) tea.Cmd {
 	if k.Ask != nil {
 		return l.perform(k, argument)

@@ -11,7 +11,7 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// converse asks the questions of a dialog, and returns the command of an answer in the very words asked for.
+// converse asks the questions of a dialog and returns the command of the answer. Only the words asked for act.
 func (l *linear) converse(d *dialog.Dialog) tea.Cmd {
 	for _, line := range d.Lines {
 		l.sentence(l.worded(line))

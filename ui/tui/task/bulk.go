@@ -333,7 +333,7 @@ func (b *Bulk) Each(ctx context.Context, j operator.Running, key func(int) strin
 		ran := false
 		err := j.Step(ctx, key(i), func(ctx context.Context) error {
 			ran = true
-			// After a stop the current item still finishes, within its store's deadline: its fate would be unknown.
+			// After a stop the current item still finishes, within its store's deadline: cut off, its fate is unknown.
 			o := do(context.WithoutCancel(ctx), i)
 			b.Add(o)
 			if !o.Ok {

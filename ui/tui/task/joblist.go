@@ -154,7 +154,7 @@ func jobText(d *desk.Desk, row jobRow) *text.Page {
 	return text.NewPage(head, "")
 }
 
-// jobWord is a state in the standard word: an operator stops work, else it is broken off, never cancelled.
+// jobWord is a state in the standard word: what an operator ends is stopped, what ends by itself is broken off.
 func jobWord(s jobs.State) string {
 	return cmp.Or(map[jobs.State]string{jobs.Cancelled: "stopped", jobs.Interrupted: "broken off"}[s], string(s))
 }
@@ -255,7 +255,7 @@ func (w *Underway) cancelJob(row jobRow) tea.Cmd {
 	}}}})
 }
 
-// openOutcomes lists the outcomes of a job of this session; of another's it shows the job itself.
+// openOutcomes lists the outcomes of a job of this session; of another session it shows the job itself.
 func openOutcomes(w *Underway, p *record.List[jobRow]) tea.Cmd {
 	row := p.Here()
 	if b := w.bulkOf(row.ID); b != nil {

@@ -32,7 +32,7 @@ func (md *Modal) BoxWidth(d *Dialog) int {
 	return w - BoxPad
 }
 
-// Boxed draws the question over the screen, beside its row; in plain mode or without room it takes all.
+// Boxed draws the question over the screen and leaves its row in sight; in plain mode or without room it takes all.
 func (md *Modal) Boxed(w, h int) ([]string, *tea.Position) {
 	st, d := md.St, md.Dialog
 	inner, room := md.BoxWidth(d), h
@@ -62,7 +62,7 @@ func (md *Modal) Boxed(w, h int) ([]string, *tea.Position) {
 	return under, at
 }
 
-// PutBox draws lines of inner columns in a border at x and y. The screen behind steps back, except row; -1: none.
+// PutBox draws lines of inner columns in a border at x and y, and shades the screen behind, except row; -1: all of it.
 func PutBox(st *paint.Styles, under, body []string, x, y, inner, row int) {
 	for i, line := range under {
 		if i != row {

@@ -29,7 +29,7 @@ func (s *Styles) Row(width int) *Row {
 	return r
 }
 
-// Highlighted starts the row under the cursor: one paint for all of it, and a sign for want of colour.
+// Highlighted starts the row under the cursor: one paint for all of it, and a sign that shows it without colour.
 func (s *Styles) Highlighted(width int, at, focus bool) *Row {
 	r := s.Row(width)
 	switch {
@@ -218,7 +218,7 @@ const (
 	inMark
 )
 
-// segment is the text from at on that has one paint. An escape keeps its own inside a match: it is no text.
+// segment is the text from at on that has one paint. An escape inside a match keeps its own paint.
 func segment(at, end int, marks, hits []safetext.Span) (next int, kind special) {
 	for _, m := range marks {
 		if at >= m.Start && at < m.End {
@@ -261,7 +261,7 @@ func LeftOut(esc safetext.Escaper) safetext.Text {
 	return esc.Const("…")
 }
 
-// Tail fits a name into width columns without its beginning: the end of a path tells most. whole is raw, escaped.
+// Tail fits a name into width columns and leaves out its beginning; whole is raw and suffix, escaped.
 func (s *Styles) Tail(whole safetext.Text, raw, suffix string, width int) safetext.Text {
 	lead := LeftOut(s.Esc)
 	if raw == "" || s.Width(whole) <= width || width < 6 {

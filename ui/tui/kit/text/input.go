@@ -117,7 +117,7 @@ func (in *Input) Key(k tea.KeyPressMsg) (changed, used bool) {
 	return in.model.Value() != before, true
 }
 
-// Render draws the line behind its prompt, around the cursor, and returns its column; when empty, the hint.
+// Render draws the line, or the hint when it is empty, behind its prompt, and returns the column of the cursor.
 func (in *Input) Render(r *paint.Row, prompt, hint safetext.Text) int {
 	st, full := r.St, r.Left
 	r.Put(st.Key, prompt)

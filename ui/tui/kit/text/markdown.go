@@ -59,7 +59,7 @@ func (t *Page) marksIn(start, end int) []Mark {
 	return out
 }
 
-// indexFences notes of each block whether it begins inside fenced code. It reads the body once, in a command.
+// indexFences notes for each block whether it begins inside fenced code. It reads the whole body, in a command.
 func (t *Page) indexFences() {
 	inside := false
 	for at := 0; at < len(t.Body); at += blockBytes {
@@ -162,7 +162,7 @@ func isRule(body string) bool {
 	return len(s) >= 3 && (strings.Trim(s, "-") == "" || strings.Trim(s, "*") == "" || strings.Trim(s, "_") == "")
 }
 
-// inline draws code, emphasis and links. A link shows its target as text and never becomes one of the terminal.
+// inline draws code, emphasis and links. A link shows its target as text: it never becomes one of the terminal.
 func inline(s string) (string, []paint.Stretch) {
 	var b strings.Builder
 	var runs []paint.Stretch

@@ -11,7 +11,7 @@ import (
 	"memdesk/internal/safetext"
 )
 
-// needle is the text of a search, case-insensitive; what the screen shows escaped is found by that form too.
+// needle is the text of a search, case-insensitive. Escaped text is found by what the screen shows too.
 type needle struct{ forms []form }
 
 type form struct {

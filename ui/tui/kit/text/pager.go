@@ -23,7 +23,7 @@ type LaidOut struct {
 	sight *sight // the answer to the search; nil: nothing was searched
 }
 
-// Pager shows a text of any size: rows around the screen, which commands escape and wrap. A key only moves it.
+// Pager shows a text of any size as wrapped rows around the screen. Commands escape and wrap; a key only moves.
 type Pager struct {
 	ask    func(func(context.Context) any) tea.Cmd
 	St     *paint.Styles

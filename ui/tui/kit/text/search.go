@@ -66,7 +66,7 @@ func (w target) nearby(t *Page, n *needle, f *finding) *sight {
 	return nil
 }
 
-// answer, in a command, searches the text, if that is to do; nil when another target has come since.
+// answer searches the text, unless that was done. It runs in a command; nil when another target has come since.
 func (w target) answer(t *Page, n *needle, f *finding, last *atomic.Int64) *sight {
 	if f == nil || f.text != t || f.needle != n {
 		if f = n.in(t, func() bool { return last.Load() != w.number }); f == nil {

@@ -379,7 +379,7 @@ func (rq *requests) text(ctx context.Context, r operator.ErasureRequest) *text.P
 	return text.NewPage(head, "")
 }
 
-// planSummary is the plan in a few lines, after those of its run; what it lacks comes first.
+// planSummary is the plan in a few lines, after those of its run; a warning of stores not searched comes first.
 func (rq *requests) planSummary(ctx context.Context, r operator.ErasureRequest, run []text.Line) []text.Line {
 	run = append(run, text.Line{Kind: text.Blank})
 	if r.Done() || r.PlanHash == "" {

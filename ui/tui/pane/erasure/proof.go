@@ -71,7 +71,7 @@ func (rq *requests) openVerdicts(r operator.ErasureRequest) tea.Cmd {
 	})
 }
 
-// layersSide lists the layers that are not clean, the worst first, and one row for the clean ones without a filter.
+// layersSide lists the layers that are not clean, the worst first, and without a filter one row for the clean ones.
 func (rq *requests) layersSide(r operator.ErasureRequest, title string, get func(ctx context.Context) ([]receipt.Layer, error)) tea.Cmd {
 	d := rq.D
 	return record.Open(rq.D.Desk, title, record.Kind[layerRow]{

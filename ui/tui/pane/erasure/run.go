@@ -259,7 +259,7 @@ func (rq *requests) runLines(ctx context.Context, r operator.ErasureRequest) []t
 	return append(head, progressLines(rq.D.St, p, r.Run)...)
 }
 
-// progressLines derive each store's progress from the current one: all are erased, then verified, in one order.
+// progressLines derive each store's progress from the one at work: all are erased, then verified, in plan order.
 func progressLines(st *paint.Styles, p gdpr.Plan, run *jobs.Status) []text.Line {
 	esc := st.Esc
 	store, what := run.Note, ""

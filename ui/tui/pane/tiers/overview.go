@@ -485,7 +485,7 @@ func capWidth(width int) int {
 // gaugeFrom is the width of a list from which gauges have a bar.
 const gaugeFrom = 60
 
-// nameColumn is the width of the names, and whether notes follow the numbers: names take the room of short notes.
+// nameColumn is the width of the names, and whether notes follow: names take the room of unreadable notes.
 func (o *overview) nameColumn(width int) (name int, noted bool) {
 	name = min(max((width-14)*2/5, 26), 48)
 	if rest := width - 3 - o.items - sizes - capWidth(width); rest-name < leastNote {
