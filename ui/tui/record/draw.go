@@ -131,11 +131,10 @@ func (p *List[T]) cell(r *paint.Row, i, width int, pt paint.Paint, t safetext.Te
 	switch c := p.Kind.Columns[i]; {
 	case i == len(p.Kind.Columns)-1:
 		r.Rich(pt, t, nil, runs)
-	case width == 0: // there is no room for it
-	case c.Right:
+	case c.Right && width > 0:
 		r.Number(pt, t, width-1).Blank(1)
 	default:
-		r.Cell(pt, t, width-1, runs...).Blank(1)
+		r.Col(pt, t, width, runs...)
 	}
 }
 

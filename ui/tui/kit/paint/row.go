@@ -123,6 +123,14 @@ func (r *Row) Cell(p Paint, t safetext.Text, width int, runs ...Stretch) *Row {
 	return r.Blank(width - w)
 }
 
+// Col is a cell with a blank after it, in width columns; 0: there is no room for it.
+func (r *Row) Col(p Paint, t safetext.Text, width int, runs ...Stretch) *Row {
+	if width == 0 {
+		return r
+	}
+	return r.Cell(p, t, width-1, runs...).Blank(1)
+}
+
 // Number writes t at the right end of width columns.
 func (r *Row) Number(p Paint, t safetext.Text, width int) *Row {
 	width = min(width, r.Left)

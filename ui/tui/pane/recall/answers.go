@@ -97,15 +97,11 @@ func (p *Pane) renderStatus(width int) []string {
 func (p *Pane) renderList(width int) []string {
 	st := p.d.St
 	c := p.columns(width)
-	h := st.Row(width).Blank(1).Cell(st.Heading, safetext.Const("STORE"), c.store)
+	h := st.Row(width).Blank(1).Col(st.Heading, safetext.Const("STORE"), c.store)
 	if c.numbers {
 		h.Number(st.Heading, safetext.Const("RANK"), 4).Number(st.Heading, safetext.Const("SCORE"), 6).Blank(2)
 	}
-	h.Cell(st.Heading, safetext.Const("WHERE"), c.where).Blank(1)
-	if c.writer > 0 {
-		h.Cell(st.Heading, safetext.Const("ORIGIN"), c.writer)
-	}
-	h.Lit(st.Heading, "SNIPPET")
+	h.Col(st.Heading, safetext.Const("WHERE"), c.where+1).Col(st.Heading, safetext.Const("ORIGIN"), c.writer).Lit(st.Heading, "SNIPPET")
 	out := []string{h.End()}
 	for i := p.table.Top; i < min(len(p.rows), p.table.Top+p.table.Height); i++ {
 		out = append(out, p.row(p.rows[i], i == p.table.Sel, width, c))
@@ -156,7 +152,7 @@ func (p *Pane) row(h hitRow, at bool, width int, c hitColumns) string {
 		return st.Row(width).Blank(1).Put(st.Warn, h.Where).End()
 	}
 	r := st.Highlighted(width, at, !p.Input.Focus)
-	r.Cell(st.Plain, h.Name, c.store-1).Blank(1)
+	r.Col(st.Plain, h.Name, c.store)
 	if h.Withheld {
 		if c.numbers {
 			r.Number(st.Bad, safetext.Const(st.Glyphs.State[paint.ToneBad]), 4).Blank(8)
@@ -168,10 +164,7 @@ func (p *Pane) row(h hitRow, at bool, width int, c hitColumns) string {
 	if c.numbers {
 		r.Number(st.Dim, safetext.Const(strconv.Itoa(h.Rank)), 4).Number(st.Dim, h.score, 6).Blank(2)
 	}
-	r.Cell(st.Plain, st.Tail(h.Where, h.Hit.Source, h.suffix(), c.where), c.where).Blank(1)
-	if c.writer > 0 {
-		r.Cell(st.Dim, p.who.Cell(p.refOf(h)), c.writer-1).Blank(1)
-	}
+	r.Col(st.Plain, st.Tail(h.Where, h.Hit.Source, h.suffix(), c.where), c.where+1).Col(st.Dim, p.who.Cell(p.refOf(h)), c.writer)
 	if !h.planted.IsEmpty() {
 		r.Lit(st.Warn, st.Glyphs.State[paint.ToneWarn]+" ")
 	}

@@ -378,13 +378,8 @@ func (l *items) render(width, height int) ([]string, *tea.Position) {
 
 func (l *items) heading(h *paint.Row, c itemColumns) {
 	st := l.d.St
-	h.Blank(1).Cell(st.Heading, safetext.Const("TITLE"), c.title).Cell(st.Heading, l.titled("ID", model.OrderID, ""), c.id)
-	if c.tier > 0 {
-		h.Cell(st.Heading, safetext.Const("TIER"), c.tier)
-	}
-	if c.origin > 0 {
-		h.Cell(st.Heading, safetext.Const("ORIGIN"), c.origin)
-	}
+	h.Blank(1).Col(st.Heading, safetext.Const("TITLE"), c.title).Col(st.Heading, l.titled("ID", model.OrderID, ""), c.id)
+	h.Col(st.Heading, safetext.Const("TIER"), c.tier).Col(st.Heading, safetext.Const("ORIGIN"), c.origin)
 	h.Number(st.Heading, l.titled("SIZE", "", model.OrderLargest), c.size)
 	h.Number(st.Heading, l.titled("AGE", model.OrderNewest, model.OrderOldest), 5).Blank(1).Lit(st.Heading, "FLAGS")
 }
@@ -403,16 +398,8 @@ func (l *items) row(it ItemRow, at bool, width int, c itemColumns, found func(st
 	r := st.Highlighted(width, at, !l.Filter.Focus)
 	st.Mark(r, l.Marks.Has(it.Header.ID))
 	r.Find = found
-	r.Cell(st.Plain, it.title, c.title-1).Blank(1)
-	if c.id > 0 {
-		r.Cell(st.Dim, st.Tail(it.id, it.rawID(), "", c.id-1), c.id-1).Blank(1)
-	}
-	if c.tier > 0 {
-		r.Cell(st.Dim, it.tier, c.tier-1).Blank(1)
-	}
-	if c.origin > 0 {
-		r.Cell(st.Dim, l.who.Cell(model.Ref{Store: l.At.Store, ID: it.Header.ID}), c.origin-1).Blank(1)
-	}
+	r.Col(st.Plain, it.title, c.title).Col(st.Dim, st.Tail(it.id, it.rawID(), "", c.id-1), c.id)
+	r.Col(st.Dim, it.tier, c.tier).Col(st.Dim, l.who.Cell(model.Ref{Store: l.At.Store, ID: it.Header.ID}), c.origin)
 	r.Number(st.Dim, it.size, c.size)
 	r.Number(st.Dim, safetext.Const(l.d.Time.Age(it.Header.Modified)), 5).Blank(1)
 	flags := st.Warn
