@@ -261,20 +261,18 @@ func TestCancelAndPause(t *testing.T) {
 }
 
 func TestQueue(t *testing.T) {
-	r, err := jobs.Open(jobs.Options{Dir: t.TempDir(), Clock: clock.NewFake(epoch), Parallel: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close(context.Background())
+	r := open(t, t.TempDir(), nil)
 	release := make(chan struct{})
-	first := start(t, r, func(context.Context, *jobs.Handle) error { <-release; return nil })
-	until(t, r, first, in(jobs.Running))
-	second := start(t, r, func(context.Context, *jobs.Handle) error { return nil })
-	if st, err := r.Get(context.Background(), second); err != nil || st.State != jobs.Queued {
+	for range 4 {
+		first := start(t, r, func(context.Context, *jobs.Handle) error { <-release; return nil })
+		until(t, r, first, in(jobs.Running))
+	}
+	fifth := start(t, r, func(context.Context, *jobs.Handle) error { return nil })
+	if st, err := r.Get(context.Background(), fifth); err != nil || st.State != jobs.Queued {
 		t.Errorf("%+v %v, want queued", st, err)
 	}
 	close(release)
-	if st := last(t, r, second); st.State != jobs.Done {
+	if st := last(t, r, fifth); st.State != jobs.Done {
 		t.Errorf("%+v, want done", st)
 	}
 }

@@ -24,8 +24,6 @@ type Options struct {
 	Dir   string // <state>/jobs; made with the first job
 	Clock clock.Clock
 	FS    atomicfile.FS // nil means the machine's files
-	// Parallel is how many jobs run at once, the others are queued; 0 means 4.
-	Parallel int
 	// Poll is how often a job checks for requests of other processes and Watch for their jobs' changes; 0
 	// means 250 ms.
 	Poll time.Duration
@@ -53,6 +51,9 @@ type job struct {
 	cancel context.CancelCauseFunc
 }
 
+// parallel is how many jobs of a runner run at once; the others are queued.
+const parallel = 4
+
 // Open names the directory; it creates nothing.
 func Open(o Options) (*Runner, error) {
 	if o.Dir == "" {
@@ -65,7 +66,7 @@ func Open(o Options) (*Runner, error) {
 		o.FS = atomicfile.OS{}
 	}
 	return &Runner{
-		fs: o.FS, clock: o.Clock, dir: o.Dir, poll: cmp.Or(o.Poll, 250*time.Millisecond), slots: make(chan struct{}, cmp.Or(o.Parallel, 4)), live: map[ID]*job{}, ended: map[ID]error{},
+		fs: o.FS, clock: o.Clock, dir: o.Dir, poll: cmp.Or(o.Poll, 250*time.Millisecond), slots: make(chan struct{}, parallel), live: map[ID]*job{}, ended: map[ID]error{},
 	}, nil
 }
 

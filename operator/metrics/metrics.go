@@ -4,7 +4,6 @@ package metrics
 
 import (
 	"context"
-	"maps"
 	"math"
 	"net/http"
 	"strconv"
@@ -322,8 +321,8 @@ func (c callsCollector) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.NewInvalidMetric(doorCalls, err)
 		return
 	}
-	for key := range maps.Keys(all) {
+	for key, n := range all {
 		verb, outcome, _ := strings.Cut(key, " ")
-		out <- prometheus.MustNewConstMetric(doorCalls, prometheus.CounterValue, float64(all[key]), label(verb), label(outcome))
+		out <- prometheus.MustNewConstMetric(doorCalls, prometheus.CounterValue, float64(n), label(verb), label(outcome))
 	}
 }

@@ -126,16 +126,15 @@ func (a *app) stores(ctx context.Context) (*operator.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(s.Fleet.Members()) == 0 && len(a.only) > 0 && len(a.flags.stores) > 0 {
+	switch {
+	case len(s.Fleet.Members()) > 0:
+		return s, nil
+	case len(a.only) == 0:
+		return nil, noStore()
+	case len(a.flags.stores) > 0:
 		return nil, usage("--store leaves out %s", strings.Join(a.only, " and "))
 	}
-	if len(s.Fleet.Members()) == 0 && len(a.only) > 0 {
-		return nil, usage("no store is named %s", strings.Join(a.only, " or "))
-	}
-	if len(s.Fleet.Members()) == 0 {
-		return nil, noStore()
-	}
-	return s, nil
+	return nil, usage("no store is named %s", strings.Join(a.only, " or "))
 }
 
 // onlyStore opens the one store of a command; which says in the error of several what it is for.
