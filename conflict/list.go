@@ -358,9 +358,7 @@ func (l *list) marked(emit func(Copy) bool) (bool, error) {
 		l.opt.note(false, "merge markers inside items were not looked for: the store has %d items, and each must be opened", l.n)
 		return true, nil
 	}
-	req := model.PageRequest{Hidden: true, Limit: model.MaxPage}
-	for {
-		page, err := l.s.Browser.List(l.ctx, req)
+	for page, err := range model.Pages(l.ctx, l.s.Browser, model.PageRequest{Hidden: true, Limit: model.MaxPage}) {
 		if err != nil {
 			return false, err
 		}
@@ -392,11 +390,8 @@ func (l *list) marked(emit func(Copy) bool) (bool, error) {
 				return false, nil
 			}
 		}
-		if page.Next == "" {
-			return true, nil
-		}
-		req.Cursor = page.Next
 	}
+	return true, nil
 }
 
 func markedCopy(store string, it model.Item, blocks int) Copy {

@@ -73,9 +73,7 @@ func stream(ctx context.Context, s model.Store, yield func(id string) bool) (not
 	if s.Browser == nil {
 		return nil, model.Errorf(model.Unsupported, "conflicts", "store %s cannot list its items", s.Name)
 	}
-	req := model.PageRequest{Hidden: true, Limit: model.MaxPage}
-	for {
-		page, err := s.Browser.List(ctx, req)
+	for page, err := range model.Pages(ctx, s.Browser, model.PageRequest{Hidden: true, Limit: model.MaxPage}) {
 		if err != nil {
 			return notes, err
 		}
@@ -85,11 +83,8 @@ func stream(ctx context.Context, s model.Store, yield func(id string) bool) (not
 				return notes, nil
 			}
 		}
-		if page.Next == "" {
-			return notes, nil
-		}
-		req.Cursor = page.Next
 	}
+	return notes, nil
 }
 
 // namesAtATime is the size of the batches that the walk hands to the reader.

@@ -148,8 +148,7 @@ func (q *search) browse(ctx context.Context, seen map[string]bool, step func(int
 	if slices.Contains(q.store.Orders, model.OrderID) {
 		req.Order = model.OrderID
 	}
-	for {
-		page, err := q.store.Browser.List(ctx, req)
+	for page, err := range model.Pages(ctx, q.store.Browser, req) {
 		if err != nil {
 			return err
 		}
@@ -166,11 +165,8 @@ func (q *search) browse(ctx context.Context, seen map[string]bool, step func(int
 		if step != nil {
 			step(q.items)
 		}
-		if page.Next == "" {
-			return nil
-		}
-		req.Cursor = page.Next
 	}
+	return nil
 }
 
 // names adds items that no list shows: conflict copies, backups, files of no tier.

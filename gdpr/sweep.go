@@ -257,9 +257,7 @@ func errUnseen() error {
 func sweepItems(ctx context.Context, s model.Store, look lookItem) error {
 	var failed error
 	seen := map[string]bool{}
-	req := model.PageRequest{Limit: model.MaxPage, Hidden: true}
-	for {
-		page, err := s.Browser.List(ctx, req)
+	for page, err := range model.Pages(ctx, s.Browser, model.PageRequest{Limit: model.MaxPage, Hidden: true}) {
 		if err != nil {
 			return err
 		}
@@ -281,11 +279,8 @@ func sweepItems(ctx context.Context, s model.Store, look lookItem) error {
 			look(it.ID, it.Body, it.Meta)
 			seen[h.ID] = true
 		}
-		if page.Next == "" {
-			return cmp.Or(sweepNames(ctx, s, seen, look), failed)
-		}
-		req.Cursor = page.Next
 	}
+	return cmp.Or(sweepNames(ctx, s, seen, look), failed)
 }
 
 func textsOf(id, body string, meta []model.Field) []string {

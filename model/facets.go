@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"iter"
 	"time"
 )
 
@@ -69,6 +70,19 @@ type Page struct {
 	Total Count  // of the whole list under the request's filters
 	// Problems name parts of the store that could not be looked at: the list is then incomplete.
 	Problems []string
+}
+
+// Pages are the pages of a list from that of req on; an error ends them.
+func Pages(ctx context.Context, b Browser, req PageRequest) iter.Seq2[Page, error] {
+	return func(yield func(Page, error) bool) {
+		for {
+			page, err := b.List(ctx, req)
+			if !yield(page, err) || err != nil || page.Next == "" {
+				return
+			}
+			req.Cursor = page.Next
+		}
+	}
 }
 
 // Count is a number with its certainty.

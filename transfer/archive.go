@@ -150,10 +150,8 @@ func (m *Manifest) items(ctx context.Context, s model.Store, path string, progre
 	sum := sha256.New()
 	err := writeNew(path, func(w io.Writer) error {
 		out := io.MultiWriter(w, sum)
-		req := model.PageRequest{Hidden: true, Limit: model.MaxPage}
 		said := map[string]bool{} // a store may name the same problem on each page
-		for {
-			page, err := s.Browser.List(ctx, req)
+		for page, err := range model.Pages(ctx, s.Browser, model.PageRequest{Hidden: true, Limit: model.MaxPage}) {
 			if err != nil {
 				return err
 			}
@@ -183,11 +181,8 @@ func (m *Manifest) items(ctx context.Context, s model.Store, path string, progre
 				total = 0
 			}
 			progress(m.Items, total)
-			if page.Next == "" {
-				return nil
-			}
-			req.Cursor = page.Next
 		}
+		return nil
 	})
 	m.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	return err

@@ -105,8 +105,7 @@ func (r *run) pages(ctx context.Context) error {
 		req.Order = model.OrderID
 	}
 	said := map[string]bool{} // a store may name the same problem on each page
-	for {
-		page, err := r.From.Browser.List(ctx, req)
+	for page, err := range model.Pages(ctx, r.From.Browser, req) {
 		if err != nil {
 			return err
 		}
@@ -133,11 +132,8 @@ func (r *run) pages(ctx context.Context) error {
 				return err
 			}
 		}
-		if page.Next == "" {
-			return nil
-		}
-		req.Cursor = page.Next
 	}
+	return nil
 }
 
 func (r *run) settle(o Outcome) {

@@ -110,10 +110,8 @@ func everyItem(ctx context.Context, s model.Store) iter.Seq2[model.Item, error] 
 		if s.Browser == nil {
 			return
 		}
-		req := model.PageRequest{Hidden: true, Limit: model.MaxPage}
 		var gaps unlisted
-		for {
-			page, err := s.Browser.List(ctx, req)
+		for page, err := range model.Pages(ctx, s.Browser, model.PageRequest{Hidden: true, Limit: model.MaxPage}) {
 			if err != nil {
 				yield(model.Item{}, err)
 				return
@@ -135,13 +133,9 @@ func everyItem(ctx context.Context, s model.Store) iter.Seq2[model.Item, error] 
 					gaps = append(gaps, p)
 				}
 			}
-			if page.Next == "" {
-				if len(gaps) > 0 {
-					yield(model.Item{}, gaps)
-				}
-				return
-			}
-			req.Cursor = page.Next
+		}
+		if len(gaps) > 0 {
+			yield(model.Item{}, gaps)
 		}
 	}
 }

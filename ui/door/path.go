@@ -174,11 +174,9 @@ const maxEntries = 20_000
 
 // entries lists the tier's files whose names begin with prefix, at most limit.
 func (c *call) entries(ctx context.Context, at spot, prefix string, limit int) (out []entry, more bool, err error) {
-	req := model.PageRequest{Tier: at.tier.Name, Limit: model.MaxPage}
 	ids := map[string]bool{}
 	var heads []model.Header
-	for {
-		page, err := at.store.Browser.List(ctx, req)
+	for page, err := range model.Pages(ctx, at.store.Browser, model.PageRequest{Tier: at.tier.Name, Limit: model.MaxPage}) {
 		if err != nil {
 			return nil, false, err
 		}
@@ -189,14 +187,9 @@ func (c *call) entries(ctx context.Context, at spot, prefix string, limit int) (
 			ids[h.ID] = true
 			heads = append(heads, h)
 		}
-		if page.Next == "" {
+		if more = page.Next != "" && len(heads) >= maxEntries; more {
 			break
 		}
-		if len(heads) >= maxEntries {
-			more = true
-			break
-		}
-		req.Cursor = page.Next
 	}
 	for _, h := range heads {
 		name := c.nameOf(at, h.ID, ids)
