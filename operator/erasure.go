@@ -46,46 +46,48 @@ func (s *Session) Erasures(runner *jobs.Runner, away Away) (*Erasures, error) {
 	return &Erasures{s, s.desk, runner, away}, nil
 }
 
-// look reads requests for a role that may.
-func look[T any](ctx context.Context, e *Erasures, read func() (T, error)) (T, error) {
-	if err := e.s.Look(ctx, ReadRequests); err != nil {
+// unless does what is not refused.
+func unless[T any](refused error, do func() (T, error)) (T, error) {
+	if refused != nil {
 		var none T
-		return none, err
+		return none, refused
 	}
-	return read()
+	return do()
 }
 
 // Get is a request, or NotFound.
 func (e *Erasures) Get(id string) (gdpr.Due, error) {
-	return look(context.Background(), e, func() (gdpr.Due, error) { return e.desk.Get(id) })
+	return unless(e.s.Look(context.Background(), ReadRequests), func() (gdpr.Due, error) { return e.desk.Get(id) })
 }
 
 // List is every request, open ones first, by deadline.
-func (e *Erasures) List() ([]gdpr.Due, error) { return look(context.Background(), e, e.desk.List) }
+func (e *Erasures) List() ([]gdpr.Due, error) {
+	return unless(e.s.Look(context.Background(), ReadRequests), e.desk.List)
+}
 
 // DueWithin are the open requests whose deadline is at most so many days away.
 func (e *Erasures) DueWithin(days int) ([]gdpr.Due, error) {
-	return look(context.Background(), e, func() ([]gdpr.Due, error) { return e.desk.DueWithin(days) })
+	return unless(e.s.Look(context.Background(), ReadRequests), func() ([]gdpr.Due, error) { return e.desk.DueWithin(days) })
 }
 
 // Authorise is the plan of an order that may be carried out now.
 func (e *Erasures) Authorise(ctx context.Context, o gdpr.Order) (gdpr.Plan, error) {
-	return look(ctx, e, func() (gdpr.Plan, error) { return e.desk.Authorise(ctx, o) })
+	return unless(e.s.Look(ctx, ReadRequests), func() (gdpr.Plan, error) { return e.desk.Authorise(ctx, o) })
 }
 
 // StatusReport is the state of a request.
 func (e *Erasures) StatusReport(ctx context.Context, id string) (receipt.Report, error) {
-	return look(ctx, e, func() (receipt.Report, error) { return e.desk.StatusReport(ctx, id) })
+	return unless(e.s.Look(ctx, ReadRequests), func() (receipt.Report, error) { return e.desk.StatusReport(ctx, id) })
 }
 
 // Letter is a letter to the subject of a request.
 func (e *Erasures) Letter(ctx context.Context, id, kind, lang string) (string, error) {
-	return look(ctx, e, func() (string, error) { return e.desk.Letter(ctx, id, kind, lang) })
+	return unless(e.s.Look(ctx, ReadRequests), func() (string, error) { return e.desk.Letter(ctx, id, kind, lang) })
 }
 
 // Register is the register of a year.
 func (e *Erasures) Register(ctx context.Context, year int) (papers.Register, error) {
-	return look(ctx, e, func() (papers.Register, error) { return e.desk.Register(ctx, year) })
+	return unless(e.s.Look(ctx, ReadRequests), func() (papers.Register, error) { return e.desk.Register(ctx, year) })
 }
 
 // PolicyNow is the policy of erasures in force; it names nobody.
@@ -175,7 +177,7 @@ func (e *Erasures) Propose(ctx context.Context, in gdpr.Intake) (all []gdpr.Prop
 
 // Others names the other open requests of the subject of a request to be filed; empty: none.
 func (e *Erasures) Others(ctx context.Context, in gdpr.Intake) (string, error) {
-	return look(ctx, e, func() (string, error) { return e.desk.OtherRequests(in), nil })
+	return unless(e.s.Look(ctx, ReadRequests), func() (string, error) { return e.desk.OtherRequests(in), nil })
 }
 
 // File files a request. keyFile is the filer's private key, needed where the session has none and approvals
@@ -199,23 +201,19 @@ func (e *Erasures) File(ctx context.Context, in gdpr.Intake, keyFile string) (gd
 
 // Discover searches every store and writes a new plan; step hears the progress.
 func (e *Erasures) Discover(ctx context.Context, id string, step func(store, what string)) (gdpr.Plan, error) {
-	if err := e.s.Allow(ctx, Plan, "", ""); err != nil {
-		return gdpr.Plan{}, err
-	}
-	return e.desk.MakePlan(ctx, id, e.s.Fleet, func(s gdpr.Searching) { step(s.Store, s.String()) })
+	return unless(e.s.Allow(ctx, Plan, "", ""), func() (gdpr.Plan, error) {
+		return e.desk.MakePlan(ctx, id, e.s.Fleet, func(s gdpr.Searching) { step(s.Store, s.String()) })
+	})
 }
 
 // Plan is the current plan, or NotFound.
 func (e *Erasures) Plan(ctx context.Context, id string) (gdpr.Plan, error) {
-	return look(ctx, e, func() (gdpr.Plan, error) { return e.desk.Plan(id) })
+	return unless(e.s.Look(ctx, ReadRequests), func() (gdpr.Plan, error) { return e.desk.Plan(id) })
 }
 
 // change does an act that the session may do. It returns no request: Get has the new state.
 func (e *Erasures) change(ctx context.Context, act Act, do func() (gdpr.Due, error)) error {
-	if err := e.s.Allow(ctx, act, "", ""); err != nil {
-		return err
-	}
-	_, err := do()
+	_, err := unless(e.s.Allow(ctx, act, "", ""), do)
 	return err
 }
 
@@ -401,10 +399,9 @@ func (e *Erasures) Attest(ctx context.Context, id string, in gdpr.Looked) error 
 // Verify searches every store and layer again. typed is the subject's id where the request no longer has one,
 // aliases as many of the aliases as are known.
 func (e *Erasures) Verify(ctx context.Context, id, typed string, aliases ...string) ([]receipt.Layer, error) {
-	if err := e.s.Allow(ctx, Verify, "", ""); err != nil { // Verify is recorded
-		return nil, err
-	}
-	return e.desk.Verify(within(ctx), id, typed, e.s.Fleet, aliases...)
+	return unless(e.s.Allow(ctx, Verify, "", ""), func() ([]receipt.Layer, error) { // Verify is recorded
+		return e.desk.Verify(within(ctx), id, typed, e.s.Fleet, aliases...)
+	})
 }
 
 // Receipt is the signed file of a complete request, checked, with its content and the id of its key; NotFound
@@ -524,10 +521,7 @@ func (e *Erasures) ApproveHere(ctx context.Context, id, planHash string) error {
 
 // SetPolicy records the configured policy as the one in force.
 func (e *Erasures) SetPolicy(ctx context.Context, reason string) (gdpr.PolicyState, error) {
-	if err := e.s.Allow(ctx, SetPolicy, "", ""); err != nil {
-		return gdpr.PolicyState{}, err
-	}
-	return e.desk.SetPolicy(ctx, reason)
+	return unless(e.s.Allow(ctx, SetPolicy, "", ""), func() (gdpr.PolicyState, error) { return e.desk.SetPolicy(ctx, reason) })
 }
 
 // Sweep finds erased subjects whose data has returned and erases them again, after confirm; restored names
@@ -546,10 +540,7 @@ func (e *Erasures) Sweep(ctx context.Context, restored string, confirm func(gdpr
 // Retire reduces closed requests past their retention to their line in the register, and returns their
 // number.
 func (e *Erasures) Retire(ctx context.Context) (int, error) {
-	if err := e.s.Allow(ctx, Sweep, "", ""); err != nil {
-		return 0, err
-	}
-	return e.desk.Retire(ctx)
+	return unless(e.s.Allow(ctx, Sweep, "", ""), func() (int, error) { return e.desk.Retire(ctx) })
 }
 
 // pauseEvery is the number of steps between two lines of the job's journal. The job can pause at every step.
