@@ -60,7 +60,7 @@ var reading = []string{
 	"Session.TryCopy",      // a dry run
 	"Session.Replay",       // into a scratch store
 	"Session.CloseOrphans", // only records that the outcome of another process's act is unknown
-	"Survey.Health", "Survey.Tiers", "Survey.Quarantined", "Survey.Conflicts", "Survey.Log",
+	"Survey.Health", "Survey.Tiers", "Survey.Quarantined", "Survey.Conflicts", "Survey.Unlogged",
 	"Conflicts.Conflicts", "Conflicts.Compare", "Conflicts.Returned", "Conflicts.Redundant",
 	"Jobs.Run", "Jobs.List", "Jobs.Tied", // a job's changes are acts of their own
 	"Quarantine.Entries", "Quarantine.Entry", "AuditTrail.Stamp",

@@ -5,7 +5,6 @@ import (
 	"iter"
 	"slices"
 
-	"memdesk/audit"
 	"memdesk/backends"
 	"memdesk/conflict"
 	"memdesk/gdpr"
@@ -136,20 +135,5 @@ func (v *Survey) Due(within int) ([]gdpr.Due, error) {
 	return v.erasures.DueWithin(within)
 }
 
-// LogSurvey is the state of the audit log.
-type LogSurvey struct {
-	Newest  uint64 // number of the newest record; 0 for an empty log
-	Anchors []audit.Anchored
-	// Unwritable says why no act can be recorded, empty when it can.
-	Unwritable string
-}
-
-// Log is the state of the audit log. Its chain is not walked.
-func (v *Survey) Log(ctx context.Context) (out LogSurvey, err error) {
-	out.Unwritable = v.s.unlogged()
-	if v.s.Log == nil {
-		return out, nil
-	}
-	out.Anchors, out.Newest, err = v.s.Log.Anchors(ctx)
-	return out, err
-}
+// Unlogged says why no act can be recorded, empty when it can.
+func (v *Survey) Unlogged() string { return v.s.unlogged() }

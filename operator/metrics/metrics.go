@@ -271,13 +271,13 @@ func (m *Meters) due(v *operator.Survey) int {
 }
 
 func (m *Meters) log(ctx context.Context, v *operator.Survey) int {
-	l, err := v.Log(ctx)
 	writable := 0.0
-	if l.Unwritable == "" {
+	if v.Unlogged() == "" {
 		writable = 1
 	}
 	m.writable.Set(writable)
-	if err != nil {
+	l := m.session.Anchoring(ctx)
+	if l.Error != "" {
 		return 1
 	}
 	m.records.Set(float64(l.Newest))
