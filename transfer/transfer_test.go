@@ -65,7 +65,7 @@ func run(t *testing.T, from, to model.Store, o transfer.Options, j transfer.Jour
 	var would transfer.Summary
 	// A dry run must count what the run counts, but for items that the destination refuses when they are written.
 	if m, ok := j.(*memory); ok && m.stop == 0 {
-		if would, err = plan.Try(t.Context(), transfer.Rehearsal{Settled: func(key string) bool { return m.done[key] }}, func(transfer.Outcome) {}); err != nil {
+		if would, err = plan.Try(t.Context(), transfer.Rehearsal{Settled: func(key string) bool { return m.done[key] }, Gate: open, Progress: func(int64, int64) {}}, func(transfer.Outcome) {}); err != nil {
 			t.Fatal(err)
 		}
 		defer func() {
@@ -599,4 +599,9 @@ func TestAProblemOfEveryPageCountsOnce(t *testing.T) {
 	if err != nil || m.Items != 5 || len(m.Problems) != 1 {
 		t.Errorf("%+v, %v", m, err)
 	}
+}
+
+// open is a gate that refuses nothing.
+func open(ctx context.Context, _ *model.Call, next func(context.Context) error) error {
+	return next(ctx)
 }

@@ -11,11 +11,9 @@ import (
 type Rehearsal struct {
 	// Settled reports whether an earlier run, which the real one would take up, completed the step with this key; nil:
 	// there is none.
-	Settled func(key string) bool
-	// Gate refuses what the real run's gate refuses; nil passes everything.
-	Gate model.Middleware
-	// Progress hears how far it is; nil: nobody does.
-	Progress func(done, total int64)
+	Settled  func(key string) bool
+	Gate     model.Middleware        // of the real run
+	Progress func(done, total int64) // hears how far it is
 }
 
 // Try reports what Run would do, item by item, and writes nothing. The destination's own checks of a text (scanner,
@@ -46,9 +44,7 @@ func (t *trial) Step(ctx context.Context, key string, fn func(context.Context) e
 
 // Progress implements Journal.
 func (t *trial) Progress(done, total int64, _, _ string) {
-	if t.r.Progress != nil {
-		t.r.Progress(done, total)
-	}
+	t.r.Progress(done, total)
 }
 
 // Read answers with an item that differs from every other where the run would have written one.
@@ -61,11 +57,7 @@ func (t *trial) Read(ctx context.Context, id string) (model.Item, error) {
 
 // write refuses what the gate refuses and what stands there already.
 func (t *trial) write(ctx context.Context, to model.Store, req model.RetainRequest) (res model.RetainResult, err error) {
-	gate := t.r.Gate
-	if gate == nil {
-		gate = func(ctx context.Context, _ *model.Call, next func(context.Context) error) error { return next(ctx) }
-	}
-	err = gate(ctx, &model.Call{Store: &to, Op: model.OpRetain, ID: req.ID, Retain: &req}, func(ctx context.Context) (err error) {
+	err = t.r.Gate(ctx, &model.Call{Store: &to, Op: model.OpRetain, ID: req.ID, Retain: &req}, func(ctx context.Context) (err error) {
 		if res.ID = req.ID; res.ID == "" && to.Address != nil {
 			if res.ID, err = to.Address(req); err != nil {
 				return err
