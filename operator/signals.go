@@ -268,6 +268,9 @@ func (s *Session) HeldScore(id, text string) signal.Score {
 // Family lists the texts that Clear would mark: those of the given items and of every suspect that is alike;
 // alike counts those suspects.
 func (s *Session) Family(ctx context.Context, refs []model.Ref, note func(model.Ref, error)) (texts []string, alike int, err error) {
+	if s.Judge == nil {
+		return nil, 0, statedir.ErrNoHome
+	}
 	for _, ref := range refs {
 		st, err := s.Fleet.Store(ref.Store)
 		if err != nil {

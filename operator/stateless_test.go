@@ -1,12 +1,16 @@
 package operator
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"memdesk/backends"
+	"memdesk/internal/statedir"
+	"memdesk/model"
+	"memdesk/quarantine/review"
 )
 
 // TestReadsNeedNoState: where there is no place for memdesk's own files, every store opens all the same.
@@ -29,5 +33,14 @@ func TestReadsNeedNoState(t *testing.T) {
 		if !h.Status.OK {
 			t.Errorf("%+v", h.Status)
 		}
+	}
+}
+
+// TestNoJudgementWithoutState: where nothing can be held or judged, a review of held texts must say so.
+func TestNoJudgementWithoutState(t *testing.T) {
+	s := newSession(t, func(o *Options) { o.Env = func(string) string { return "" } })
+	refs := []model.Ref{{Store: "inmem", ID: review.HeldPrefix + "ab12"}}
+	if _, _, err := s.Family(t.Context(), refs, func(model.Ref, error) {}); !errors.Is(err, statedir.ErrNoHome) {
+		t.Errorf("%v, want %v", err, statedir.ErrNoHome)
 	}
 }
