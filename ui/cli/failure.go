@@ -66,12 +66,14 @@ func (a *app) asksJSON() bool {
 	return false
 }
 
-// failed prints the error of one store, or of one item, on standard error.
+// failed prints the error of one store, of one item, or of the desk itself, on standard error.
 func (a *app) failed(where model.Ref, err error) {
 	switch {
 	case err.Error() == "":
 	case a.flags.json:
 		a.failure(where, err)
+	case where.Store == "":
+		a.errorf("memdesk: %v", err)
 	case where.ID == "":
 		a.errorf("%s: %s", where.Store, brief(err))
 	default:

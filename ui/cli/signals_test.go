@@ -221,7 +221,9 @@ func TestThresholdsThatCannotBeRead(t *testing.T) {
 	if !strings.Contains(r.out, `"thresholds_unreadable"`) {
 		t.Errorf("list: %s", r.out)
 	}
-	d.run("quarantine", "stories").want(t, 3, "thresholds.json cannot be read")
+	if r := d.run("quarantine", "stories").want(t, 3, "thresholds.json cannot be read"); strings.HasPrefix(r.err, ":") {
+		t.Errorf("stories: %s", r.err)
+	}
 	if r := d.run("quarantine", "calibrate", "--apply", "4.5", "--yes"); r.code == 0 {
 		t.Errorf("written over: %s", r.err)
 	}
