@@ -7,6 +7,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -53,6 +54,35 @@ func TestMain(m *testing.M) {
 			return ok && term.IsTerminal(int(f.Fd()))
 		},
 	}.RunProcess())
+}
+
+// TestAUmaskLeavesTheOwnerIn: under one that takes the owner's rights, the state was a tree that nobody can enter.
+func TestAUmaskLeavesTheOwnerIn(t *testing.T) {
+	d := newDesk(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sh", "-c", `umask 0777; exec "$0"`, self)
+	cmd.Env = append(os.Environ(), playEnv+"=--open\ncrewship="+d.mem+"\nforget\ncrewship:AGENT.md\n--yes")
+	for k, v := range d.env {
+		cmd.Env = append(cmd.Env, k+"="+v)
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	err = filepath.WalkDir(d.env["XDG_STATE_HOME"], func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if info, err := e.Info(); err != nil || info.Mode().Perm()&0o600 != 0o600 || info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s: %v, %v", path, info.Mode(), err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
 }
 
 // sshdPath finds the OpenSSH server. Without one the test is skipped, except on CI, where it fails.

@@ -320,8 +320,10 @@ func (a *app) logf(format string, args ...any) {
 }
 
 // RunProcess is Run with signals: SIGINT and SIGTERM end the command. SIGHUP ends it too, unless it is
-// a server without a terminal, which reads its keys again.
+// a server without a terminal, which reads its keys again. A umask keeps nothing from the owner: the next start could
+// not enter the state directory.
 func (p Program) RunProcess() int {
+	syscall.Umask(syscall.Umask(0o077) &^ 0o700)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // the second signal is the system's own: it ends the program at once
