@@ -49,6 +49,9 @@ type Server struct {
 	lobby *lobby
 	ctx   context.Context // of the sessions
 	mu    sync.Mutex      // of Log
+
+	keys sync.Mutex
+	held map[string]int // sessions of each key
 }
 
 // New prepares a server; it listens nowhere yet.
@@ -57,7 +60,7 @@ func New(o Options) (*Server, error) {
 		return nil, errors.New("serve ssh: host key, authorized keys and console are needed")
 	}
 	o.Sessions, o.Patience = cmp.Or(o.Sessions, DefaultSessions), cmp.Or(o.Patience, patience)
-	s := &Server{o: o, seat: make(chan struct{}, o.Sessions), lobby: &lobby{size: maxWaiting, patience: o.Patience}, ctx: context.Background()}
+	s := &Server{o: o, seat: make(chan struct{}, o.Sessions), lobby: &lobby{size: maxWaiting, patience: o.Patience}, ctx: context.Background(), held: map[string]int{}}
 	var err error
 	s.ssh, err = wish.NewServer(
 		wish.WithPublicKeyAuth(s.admit), // the only method: passwords and "none" are refused

@@ -353,6 +353,29 @@ func TestSeats(t *testing.T) {
 	}
 }
 
+// TestOneKeyLeavesSeats: one in four is for the other keys.
+func TestOneKeyLeavesSeats(t *testing.T) {
+	s := serve(t, 4)
+	c, err := s.dial(ssh.PublicKeys(s.ana))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for range 3 {
+		one := s.terminal(c)
+		one.until(one.out, "begin")
+	}
+	fourth := s.terminal(c)
+	fourth.until(fourth.err, "left to other keys")
+	other, err := s.dial(ssh.PublicKeys(s.ben))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	one := s.terminal(other)
+	one.until(one.out, "begin")
+}
+
 func TestEnds(t *testing.T) {
 	s := serve(t, 0)
 	c, err := s.dial(ssh.PublicKeys(s.ana))

@@ -79,10 +79,38 @@ func (s *Server) session(ch charm.Session) {
 		refuse(ch, 1, "memdesk: all sessions of this server are taken, try again later")
 		return
 	}
+	leave, ok := s.sit(string(key.Marshal()), len(keys) > 1)
+	if !ok {
+		s.logf("%s: refused: its key has its share of the %d sessions", ch.RemoteAddr(), cap(s.seat))
+		refuse(ch, 1, "memdesk: this key has as many sessions as one key may have here, the others are left to other keys: end one first")
+		return
+	}
+	defer leave()
 	g := guestOf(ch.Context())
 	g.begin()
 	defer g.end()
 	s.serve(ch, known, pty, changes)
+}
+
+// sit counts a session of a key. Where there are others, one seat in four is left to them.
+func (s *Server) sit(key string, others bool) (leave func(), ok bool) {
+	most := cap(s.seat)
+	if others {
+		most = max(1, most-(most+3)/4)
+	}
+	s.keys.Lock()
+	defer s.keys.Unlock()
+	if s.held[key] >= most {
+		return nil, false
+	}
+	s.held[key]++
+	return func() {
+		s.keys.Lock()
+		defer s.keys.Unlock()
+		if s.held[key]--; s.held[key] == 0 {
+			delete(s.held, key)
+		}
+	}, true
 }
 
 func (s *Server) serve(ch charm.Session, known AuthorizedKey, pty charm.Pty, changes <-chan charm.Window) {
