@@ -82,7 +82,7 @@ type Graph interface {
 	// absent start.
 	Neighbours(ctx context.Context, id string, req GraphRequest) ([]Header, error)
 	// Subgraph returns the items within depth steps of the given ones, those included, and the relations
-	// among them. Absent ids are skipped.
+	// among them. Absent ids are skipped. More than 10,000 items are InvalidInput.
 	Subgraph(ctx context.Context, ids []string, depth int) ([]Header, []Link, error)
 	// Similar ranks items by the distance of their vectors to this item's. Unsupported when the item has no
 	// vector; the error says what to do.

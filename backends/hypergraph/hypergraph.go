@@ -251,11 +251,22 @@ type Ops interface {
 	// returned nor walked through unless Tiers names their tier.
 	GetConnected(ctx context.Context, id string, o TraversalOptions) ([]Node, error)
 	// GetSubgraph returns the nodes within depth steps of the given ones, these included, and every edge
-	// with at least two members among them. Absent ids are skipped.
+	// with at least two members among them. Absent ids are skipped. One of too many nodes is refused (Reach).
 	GetSubgraph(ctx context.Context, ids []string, depth int) ([]Node, []Edge, error)
 
 	// Counts returns items and bytes of content per tier, edges under EdgeTier.
 	Counts(ctx context.Context) ([]model.TierCount, error)
+}
+
+// mostReached is how many nodes a subgraph may have: it is one answer, not pages.
+const mostReached = 10_000
+
+// Reach refuses a subgraph that has reached this many nodes already.
+func Reach(nodes int) error {
+	if nodes <= mostReached {
+		return nil
+	}
+	return model.Errorf(model.InvalidInput, "subgraph", "more than %d items lie within these steps: go fewer steps, or from fewer items", mostReached)
 }
 
 // EdgeTier is the tier name under which edges are listed as items of their own.

@@ -76,6 +76,9 @@ func (g Graph) Neighbours(ctx context.Context, id string, req model.GraphRequest
 	return out, model.Wrap(op, err)
 }
 
+// mostReached is how many items a subgraph may have: it is one answer, not pages.
+const mostReached = 10_000
+
 // Subgraph implements model.Graph.
 func (g Graph) Subgraph(ctx context.Context, ids []string, depth int) (items []model.Header, links []model.Link, err error) {
 	const op = "subgraph"
@@ -84,6 +87,9 @@ func (g Graph) Subgraph(ctx context.Context, ids []string, depth int) (items []m
 		met, err := g.walk(tx, ids, depth, model.GraphRequest{})
 		if err != nil {
 			return err
+		}
+		if len(met) > mostReached {
+			return model.Errorf(model.InvalidInput, op, "more than %d items lie within these steps: go fewer steps, or from fewer items", mostReached)
 		}
 		seen := map[string]bool{}
 		for _, id := range met {

@@ -61,6 +61,7 @@ func (a *app) subgraphCommand() *cobra.Command {
 	depth := 1
 	c := &cobra.Command{
 		Use: "subgraph REF...", Short: "The items within some steps of the given ones, and the relations among them",
+		Long: "Prints all items within --depth steps of the given ones and the relations among these. More than 10,000 items are refused.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			around, s, err := a.oneStore(cmd, args)
 			if err != nil {

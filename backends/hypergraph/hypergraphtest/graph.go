@@ -1,6 +1,7 @@
 package hypergraphtest
 
 import (
+	"strconv"
 	"testing"
 
 	"memdesk/backends/hypergraph"
@@ -12,6 +13,7 @@ var graphCases = []Case{
 	{"H8", Upstream, "archived nodes are not walked through", connectedArchive},
 	{"H8", Added, "a circle ends", connectedCircle},
 	{"H1", Contract, "a subgraph holds the nodes in reach and the edges among them", subgraph},
+	{"H1", Contract, "a subgraph of too many nodes is refused", subgraphBound},
 }
 
 // chain makes a → b → c → d with one more node beside a.
@@ -87,6 +89,26 @@ func connectedCircle(t *testing.T, b hypergraph.Backend) {
 		t.Fatalf("connected: %v", err)
 	}
 	same(t, "everyone but the start, once", sorted(ids(got)), []string{"b", "c"})
+}
+
+func subgraphBound(t *testing.T, b hypergraph.Backend) {
+	around := make([]string, 10_001)
+	err := b.WithTx(t.Context(), func(tx hypergraph.Ops) error {
+		for i := range around {
+			around[i] = "n" + strconv.Itoa(i)
+			create(t, tx, node(around[i], "x"))
+		}
+		tie(t, tx, "hub", "relation", around...)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = b.GetSubgraph(t.Context(), around[:1], 1)
+	wantKind(t, "10,001 nodes", err, model.InvalidInput)
+	if nodes, _, err := b.GetSubgraph(t.Context(), around[1:], 0); err != nil || len(nodes) != 10_000 {
+		t.Errorf("10,000 nodes: %d, %v", len(nodes), err)
+	}
 }
 
 func subgraph(t *testing.T, b hypergraph.Backend) {

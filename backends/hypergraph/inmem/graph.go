@@ -1,6 +1,7 @@
 package inmem
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -103,13 +104,16 @@ func (s *state) GetSubgraph(ctx context.Context, ids []string, depth int) ([]hyp
 		from := ring
 		ring = nil
 		for _, id := range from {
-			if err := model.FromContext(ctx, op); err != nil {
+			if err := cmp.Or(model.FromContext(ctx, op), hypergraph.Reach(len(nodes))); err != nil {
 				return nil, nil, err
 			}
 			for _, to := range s.neighbours(id, hypergraph.TraversalOptions{}) {
 				enter(to)
 			}
 		}
+	}
+	if err := hypergraph.Reach(len(nodes)); err != nil {
+		return nil, nil, err
 	}
 	return nodes, s.edgesAmong(in), nil
 }

@@ -395,6 +395,13 @@ func TestGraph(t *testing.T) {
 	if err != nil || len(near) != 1 || near[0].ID != "pier/3" {
 		t.Errorf("neighbours %+v, %v", near, err)
 	}
+	var wide strings.Builder
+	for i := range 10_001 {
+		fmt.Fprintf(&wide, `{"type":"entity","name":"n%d","entityType":"x","observations":[]}`+"\n"+`{"type":"relation","from":"n0","to":"n%d","relationType":"knows"}`+"\n", i, i)
+	}
+	if _, _, err := open(t, write(t, wide.String())).Graph.Subgraph(t.Context(), []string{"n0"}, 1); !errors.Is(err, model.InvalidInput) {
+		t.Errorf("a subgraph of 10,001 items: %v", err)
+	}
 	items, links, err := s.Graph.Subgraph(t.Context(), []string{"Ada"}, 1)
 	if err != nil || len(items) != 2 || len(links) != 1 {
 		t.Errorf("subgraph %+v %+v, %v", items, links, err)

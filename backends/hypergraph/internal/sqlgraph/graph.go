@@ -234,7 +234,7 @@ func (r Reads) GetSubgraph(ctx context.Context, ids []string, depth int) ([]hype
 		for _, id := range frontier {
 			reach[id] = true
 		}
-		for left := depth; left > 0 && len(frontier) > 0; left-- {
+		for left := depth; left > 0 && len(frontier) > 0 && hypergraph.Reach(len(reach)) == nil; left-- {
 			near, err := r.neighbours(q, frontier, hypergraph.TraversalOptions{})
 			if err != nil {
 				return err
@@ -243,6 +243,9 @@ func (r Reads) GetSubgraph(ctx context.Context, ids []string, depth int) ([]hype
 			for _, id := range frontier {
 				reach[id] = true
 			}
+		}
+		if err := hypergraph.Reach(len(reach)); err != nil {
+			return err
 		}
 		all := make([]string, 0, len(reach))
 		for id := range reach {
