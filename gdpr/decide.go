@@ -3,7 +3,6 @@ package gdpr
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -475,12 +474,7 @@ var frontMatter = regexp.MustCompile(`\A\x{feff}?---\r?\n(?s:.*?)\n---[ \t]*(?:\
 // body edits an item's text. A text in another encoding keeps it: only the subject's bytes change. The step
 // then also has the text as people read it.
 func (st *Step) body(m *subject.Matcher, it model.Item, with string) {
-	st.NewBody = m.Redact(it.Body, with)
-	if json.Valid([]byte(it.Body)) && strings.ContainsAny(it.Body[:1], "{[") {
-		if value := wholeJSON(st.NewBody); json.Valid([]byte(value)) {
-			st.NewBody = value
-		}
-	}
+	st.NewBody = string(mendJSON([]byte(it.Body), []byte(m.Redact(it.Body, with))))
 	if !raw(it) {
 		return
 	}
@@ -495,19 +489,6 @@ func (st *Step) body(m *subject.Matcher, it model.Item, with string) {
 	if note := fmt.Sprintf("; its text is %s and stays so, or becomes UTF-8 where the store takes nothing else", enc); !strings.Contains(st.Reason, note) {
 		st.Reason += note
 	}
-}
-
-// markedNumber is a text of JSON, or the mark that stands where a number was.
-var markedNumber = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?` + regexp.QuoteMeta(Erased) + `(?:\.0+)?`)
-
-// wholeJSON makes null of a number that was redacted: its store takes no body that is not JSON any more.
-func wholeJSON(body string) string {
-	return markedNumber.ReplaceAllStringFunc(body, func(s string) string {
-		if s[0] == '"' {
-			return s
-		}
-		return "null"
-	})
 }
 
 // free returns an id that no item has, now or in this plan; empty stays empty.

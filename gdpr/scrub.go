@@ -108,9 +108,10 @@ func redactor(m *subject.Matcher) func([]byte) []byte {
 }
 
 // erasedNumber matches a string of JSON, or the mark where a number was.
-var erasedNumber = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?` + regexp.QuoteMeta(Erased))
+var erasedNumber = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?` + regexp.QuoteMeta(Erased) + `(?:\.0+)?`)
 
-// mendJSON makes a text JSON again that was JSON: a mark in the place of a number becomes null.
+// mendJSON makes a text JSON again that was JSON, as its store may take no other: a mark in the place of a number becomes
+// null.
 func mendJSON(was, now []byte) []byte {
 	if !json.Valid(was) || json.Valid(now) {
 		return now
