@@ -23,7 +23,7 @@ func secondName(s model.Store, l model.Layer) Step {
 // keepLinks copies the rows about second names and old versions from an older plan of the same request: the
 // item's removal here removes neither.
 func (d *Desk) keepLinks(p *Plan) {
-	old, err := d.Plan(p.Request)
+	old, err := d.earlier(p.Request)
 	if err != nil {
 		return
 	}

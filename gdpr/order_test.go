@@ -104,6 +104,12 @@ func TestThePlanIsAsItWasMade(t *testing.T) {
 	if _, err := w.erase(p); !errors.Is(err, model.Conflict) {
 		t.Errorf("an edited plan: %v; want Conflict", err)
 	}
+	if err := os.WriteFile(path, b[:len(b)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.desk.MakePlan(t.Context(), r.ID, w.fleet, nil); !errors.Is(err, model.Internal) {
+		t.Errorf("planned again beside a damaged plan: %v; want Internal", err)
+	}
 	if err := os.WriteFile(path, b, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // clearOtherRequests removes the subject from the files of other requests. A plan that names the subject is
-// deleted, its approvals become void, and its request says so; grounds and reasons are redacted; a held item
+// void with its approvals, keeps only what is still to do, and its request says so; grounds and reasons are redacted; a held item
 // whose id names the subject is kept by its hash. Another open request of the same subject keeps its
 // identifiers. A request that another process works on is skipped and reported as a problem.
 func (x *run) clearOtherRequests(ctx context.Context) error {
@@ -74,18 +74,22 @@ func (x *run) aboutSubject(r *Request) bool {
 
 // clearOther removes the subject from one request, under that request's lock.
 func (x *run) clearOther(ctx context.Context, id string) error {
-	lock, err := x.d.openRun(id, "")
+	old, err := x.d.earlier(id)
+	if err != nil {
+		return err
+	}
+	lock, err := x.d.openRun(id, old.Hash)
 	if err != nil {
 		return err
 	}
 	r, err := x.d.load(id) // read again under the lock
 	if err == nil {
-		err = x.d.act(ctx, &r, "gdpr-void", nil, func(ctx context.Context) (map[string]int64, error) { return nil, x.emptyOther(ctx, &r) })
+		err = x.d.act(ctx, &r, "gdpr-void", nil, func(ctx context.Context) (map[string]int64, error) { return nil, x.emptyOther(ctx, &r, old, lock) })
 	}
 	return errors.Join(err, lock.close())
 }
 
-func (x *run) emptyOther(ctx context.Context, r *Request) error {
+func (x *run) emptyOther(ctx context.Context, r *Request, old Plan, l *runLog) error {
 	planned, err := x.fileNames(ctx, x.d.dir("plans", r.ID+".json"))
 	if err != nil {
 		return err
@@ -106,11 +110,54 @@ func (x *run) emptyOther(ctx context.Context, r *Request) error {
 		return err
 	}
 	if planned {
-		if err := removeIfThere(x.d.dir("plans", r.ID+".json")); err != nil {
+		rest, err := x.rest(old, l) // before the log of what is done is emptied
+		if err != nil {
+			return err
+		}
+		if err := x.d.carryOver(ctx, r, old, Plan{}, l); err != nil {
+			return err
+		}
+		if err := writeJSON(x.d.dir("plans", r.ID+".json"), kept{Plan: rest}); err != nil {
 			return err
 		}
 	}
 	return x.redactReport(ctx, r.ID)
+}
+
+// rest is the part of another request's plan that neither its run nor this one has done, without its texts and without the
+// subject. The next plan compares with it: a store may be away that still holds the other person.
+func (x *run) rest(old Plan, l *runLog) (Plan, error) {
+	planned, err := x.planned()
+	if err != nil {
+		return Plan{}, err
+	}
+	clear := func(texts []string) (out []string) {
+		for _, s := range texts {
+			out = append(out, x.m.Redact(s, Erased))
+		}
+		return out
+	}
+	rest := Plan{Request: old.Request, Pseudonym: old.Pseudonym}
+	for at, sp := range old.Stores {
+		sp.Items -= l.count(at, sp, "removed")
+		mine := slices.IndexFunc(x.p.Stores, func(o StorePlan) bool { return o.Store == sp.Store && o.Where == sp.Where })
+		if mine >= 0 { // this run's removals are no missing items
+			sp.Items -= x.log.count(mine, x.p.Stores[mine], "removed")
+		}
+		sp.Problems, sp.Notes, sp.Missing = clear(sp.Problems), clear(sp.Notes), clear(sp.Missing)
+		var steps []Step
+		for i, st := range sp.Steps {
+			if st.changes() && (l.has(at, i) && l.what(at, i) != "absent" || mine >= 0 && planned(sp.Store, st.ID)) {
+				continue
+			}
+			st.ID, st.Reason = x.m.Redact(st.ID, Erased), x.m.Redact(st.Reason, Erased)
+			st.NewBody, st.NewMeta, st.NewID, st.NewBytes, st.Beside, st.Ground = "", nil, "", nil, nil, ""
+			steps = append(steps, st)
+		}
+		sp.Steps = steps
+		rest.Stores = append(rest.Stores, sp)
+	}
+	return rest, nil
 }
 
 // redactOther redacts the texts of a request, and reports whether any named the subject. hash returns the

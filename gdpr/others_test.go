@@ -5,9 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"memdesk/backends"
 	"memdesk/gdpr"
 	"memdesk/model"
 )
@@ -149,5 +151,52 @@ func TestAnotherRequestIsBeingCarriedOut(t *testing.T) {
 	w.complete(w.plan(hers.ID))
 	if left := w.leaksBut(bobs.ID); len(left) > 0 {
 		t.Errorf("she is found in %q", left)
+	}
+}
+
+// TestAVoidPlanKeepsWhatIsLeft: an erasure voids another request's plan that names its person. What that plan had
+// found in a store that is away, and what was done by it, must count in the next one.
+func TestAVoidPlanKeepsWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	plant(t, w.dir, map[string]string{
+		"a/both.md": "# Both\n\n" + other + " and " + name + " had tea.\n", "a/his.md": "# His\n\n" + other + " likes rain.\n",
+		"b/his.md": "# His\n\n" + other + " has a boat.\n",
+	})
+	vault := func(name string) backends.StoreConfig {
+		return backends.StoreConfig{Name: name, Kind: "vault", Path: filepath.Join(w.dir, name)}
+	}
+	w.more = []backends.StoreConfig{vault("a"), vault("b")}
+	w.open()
+	bobs, err := w.desk.File(t.Context(), gdpr.Intake{Subject: other, Received: "2026-02-20", Ground: "a letter"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.plan(bobs.ID)
+	w.more = w.more[:1]
+	w.open()
+	away := func(p gdpr.Plan) int64 {
+		for _, sp := range p.Stores {
+			if sp.Store == "b" {
+				return sp.Away
+			}
+		}
+		return 0
+	}
+	p := w.plan(bobs.ID)
+	before, err := w.erase(p)
+	if n := away(p); err != nil || n != 1 || before.Status != gdpr.StateInScope || before.Forgotten+before.Redacted != 2 {
+		t.Fatalf("%d items are away; %+v, %v", n, before, err)
+	}
+	w.complete(w.plan(w.file().ID))
+	if left := w.leaksBut(); len(left) > 0 {
+		t.Errorf("she is found in %q", left)
+	}
+	p = w.plan(bobs.ID)
+	if n := away(p); n != 1 {
+		t.Errorf("planned again, %d items are away", n)
+	}
+	if out, err := w.erase(p); err != nil || out.Status != gdpr.StateInScope || out.Forgotten != before.Forgotten || out.Redacted != before.Redacted {
+		t.Errorf("%s, %d forgotten, %d redacted, %v; want %d and %d", out.Status, out.Forgotten, out.Redacted, err, before.Forgotten, before.Redacted)
 	}
 }

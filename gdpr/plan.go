@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -119,7 +121,7 @@ func (r *Request) Planned(hash string) bool {
 	return hash == r.PlanHash || len(hash) >= ShortHash && strings.HasPrefix(r.PlanHash, hash)
 }
 
-// kept is a plan as it is stored.
+// kept is a plan as it is stored; without a hash, what a void plan left to do.
 type kept struct {
 	Hash string    `json:"hash"`
 	Made time.Time `json:"made"`
@@ -186,7 +188,10 @@ func (d *Desk) MakePlan(ctx context.Context, id string, fleet *backends.Fleet, s
 		if err := d.prepare(); err != nil {
 			return nil, err
 		}
-		old, _ := d.Plan(r.ID) // without an old plan nothing was carried out
+		old, err := d.earlier(r.ID)
+		if err != nil {
+			return nil, err
+		}
 		run, err := d.openRun(r.ID, old.Hash)
 		if err != nil {
 			return nil, err
@@ -338,10 +343,23 @@ func (d *Desk) unended(r *Request, op string) error {
 	return nil
 }
 
+// earlier is a request's last plan as far as it says what was found and is not done, valid or void; empty where there is
+// none. A damaged file is an error: what was still to do by it would be forgotten.
+func (d *Desk) earlier(id string) (Plan, error) {
+	var k kept
+	err := readJSON(d.dir("plans", id+".json"), &k)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Plan{}, model.Errorf(model.Internal, "gdpr-plan", "the earlier plan of %s cannot be read, so nobody can say what is still to do by it: "+
+			"put gdpr/plans/%s.json in the state directory back as it was, or withdraw the request and file it again", id, id)
+	}
+	k.Plan.Hash = k.Hash
+	return k.Plan, nil
+}
+
 // Plan is the newest plan of a request, or NotFound.
 func (d *Desk) Plan(id string) (Plan, error) {
 	var k kept
-	if err := readJSON(d.dir("plans", id+".json"), &k); err != nil {
+	if err := readJSON(d.dir("plans", id+".json"), &k); err != nil || k.Hash == "" {
 		return Plan{}, model.Errorf(model.NotFound, "gdpr", "request %s has no plan: `memdesk gdpr plan %s` makes one", id, id)
 	}
 	sum, err := k.Plan.sum()
