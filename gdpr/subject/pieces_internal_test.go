@@ -1,7 +1,11 @@
 package subject
 
 import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base32"
 	"encoding/base64"
+	"encoding/hex"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -84,6 +88,73 @@ func TestManyBreaks(t *testing.T) {
 	for _, text := range []string{marks, strings.Repeat("n"+marks[:2<<10], 1<<8)} {
 		if got := m.Text(text + " asks Ana Zxribeiro"); len(got) != 1 {
 			t.Errorf("%d hits beside %d KiB of link marks, want 1", len(got), len(text)>>10)
+		}
+	}
+}
+
+// TestPiecesOfEncodings: what a search in the whole text finds inside an encoding, or two, a search in pieces must
+// find too.
+func TestPiecesOfEncodings(t *testing.T) {
+	rng := rand.New(rand.NewPCG(23, 24))
+	m, err := New("Ana Ribeiro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := walker{least: m.least, reach: 1 << 20, foreign: m.foreign, charsets: m.charsets}
+	base64s := base64.StdEncoding.EncodeToString
+	zip := func(b []byte) string {
+		var out bytes.Buffer
+		w := gzip.NewWriter(&out)
+		_, _ = w.Write(b)
+		_ = w.Close()
+		return out.String()
+	}
+	wrap := func(s, end string) string {
+		width := 20 + rng.IntN(60)
+		var out strings.Builder
+		for ; len(s) > width; s = s[width:] {
+			out.WriteString(s[:width] + end)
+		}
+		return out.String() + s + end
+	}
+	lower32 := func(b []byte) string { return strings.ToLower(base32.StdEncoding.EncodeToString(b)) }
+	for name, encode := range map[string]func(b []byte) string{
+		"hex of gzip":                   func(b []byte) string { return hex.EncodeToString([]byte(zip(b))) },
+		"hex of base64":                 func(b []byte) string { return hex.EncodeToString([]byte(base64s(b))) },
+		"hex of hex":                    func(b []byte) string { return hex.EncodeToString([]byte(hex.EncodeToString(b))) },
+		"base32 of gzip":                func(b []byte) string { return lower32([]byte(zip(b))) },
+		"hex in lines":                  func(b []byte) string { return wrap(hex.EncodeToString(b), "\n") },
+		"hex in lines of JSON":          func(b []byte) string { return wrap(hex.EncodeToString(b), `\n`) },
+		"base64 in lines of JSON":       func(b []byte) string { return wrap(base64s(b), `\n`) },
+		"base64 in CRLF lines of JSON":  func(b []byte) string { return wrap(base64s(b), `\r\n`) },
+		"base64 in lines of JSON twice": func(b []byte) string { return wrap(base64s(b), `\\n`) },
+		"gzip in lines of JSON":         func(b []byte) string { return wrap(base64s([]byte(zip(b))), `\n`) },
+		"gzip with escaped slashes":     func(b []byte) string { return strings.ReplaceAll(base64s([]byte(zip(b))), "/", `\/`) },
+	} {
+		found, lost := 0, 0
+		for range 60 {
+			text := []byte("note " + strings.Repeat("of some day ", rng.IntN(30)) + "Ana Ribeiro was here" + strings.Repeat(" and there", rng.IntN(30)))
+			for i := range 5 { // so that a compressed text is no short one
+				text = append(text, byte('a'+rng.IntN(26)), byte(' '+i))
+			}
+			text = []byte(`{"content":"` + strings.Repeat("x ", rng.IntN(90)) + encode(text) + `"}`)
+			whole := false
+			all.look = func(v *view, _ *layer) bool {
+				m.match(v, func(*Pattern, int, int, bool) bool { whole = true; return false })
+				return !whole
+			}
+			all.done = false
+			all.text(&layer{text: text, family: unresolved})
+			switch {
+			case !whole:
+			case m.NamesBytes(text):
+				found++
+			default:
+				lost++
+			}
+		}
+		if lost > 0 || found < 30 {
+			t.Errorf("%s: %d found, %d lost", name, found, lost)
 		}
 	}
 }
