@@ -62,7 +62,7 @@ func (x *run) verifyKnown(ctx context.Context, k *known) error {
 		if n := len(k.typed); n < all {
 			row.Reason = fmt.Sprintf("%d of %d identifiers were typed: recall and the bytes of databases were asked for those alone; --alias gives more", n, all)
 		}
-		back := returned{ix: k.ix, found: map[string][]string{}}
+		back := newReturned(k.ix)
 		err := m.Err
 		if err == nil {
 			err = sweepStore(ctx, &back, m.Store, x.d)

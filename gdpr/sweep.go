@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -67,7 +68,7 @@ func (d *Desk) sweep(ctx context.Context, fleet *backends.Fleet, only string, co
 	if err != nil {
 		return nil, nil, err
 	}
-	back := returned{ix: ix, found: map[string][]string{}}
+	back := newReturned(ix)
 	var problems []string
 	for _, m := range fleet.Members() {
 		if only != "" && m.Name != only {
@@ -135,8 +136,13 @@ type returned struct {
 	ix *suppress.Index
 
 	mu     sync.Mutex
-	found  map[string][]string // pseudonym → identifiers
+	found  map[string][]string // pseudonym → identifiers, each in one spelling
+	seen   map[[2]string]bool  // pseudonym and spelling, or what is equal for spellings that one search finds
 	closed []string            // parts of a store that could not be opened, each once
+}
+
+func newReturned(ix *suppress.Index) returned {
+	return returned{ix: ix, found: map[string][]string{}, seen: map[[2]string]bool{}}
 }
 
 // open opens compressed data and archives, as a verification does.
@@ -166,8 +172,16 @@ func (r *returned) look(texts ...string) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	first := func(of, text string) bool {
+		was := r.seen[[2]string{of, text}]
+		r.seen[[2]string{of, text}] = true
+		return !was
+	}
 	for _, m := range all {
-		r.found[m.Person.Pseudonym] = including(r.found[m.Person.Pseudonym], m.Text)
+		of := m.Person.Pseudonym
+		if first(of, m.Text) && first(of, fmt.Sprintf("%s\x00%+v", subject.Normal(m.Text), subject.PatternsOf(m.Text)[0])) {
+			r.found[of] = append(r.found[of], m.Text)
+		}
 	}
 }
 

@@ -138,6 +138,39 @@ func TestASweepFindsMoreOfAPerson(t *testing.T) {
 	}
 }
 
+// TestASweepOfManySpellings: spellings that one search finds are one identifier of the request. Without that, the
+// search of this note takes half a minute.
+func TestASweepOfManySpellings(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "asked by " + name})
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n2", Content: "rain"})
+	w.complete(w.plan(w.file().ID))
+	var note strings.Builder
+	for i := range 1 << 11 { // each letter in another case, and with a mark or without
+		for k, c := range name {
+			if i>>(k%11)&1 == 1 {
+				note.WriteString(strings.ToUpper(string(c)))
+			} else if note.WriteRune(c); k%11 > 6 && c != ' ' {
+				note.WriteRune('\u0301')
+			}
+		}
+		note.WriteByte('\n')
+	}
+	plant(t, w.dir, map[string]string{"s/memory/fix/b.md": note.String(), "s/memory/fix/c.md": "rain\n"})
+	w.more = []backends.StoreConfig{{Name: "s", Kind: "vault", Path: filepath.Join(w.dir, "s")}}
+	w.open()
+	aliases := -1
+	swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, func(p gdpr.Plan) error {
+		r, err := w.desk.Get(p.Request)
+		aliases = len(r.Aliases)
+		return err
+	})
+	if err != nil || len(problems) != 0 || len(swept) != 1 || swept[0].Outcome.Status != gdpr.StateComplete || aliases > 2 {
+		t.Errorf("%+v, %q, %v, %d aliases", swept, problems, err, aliases)
+	}
+}
+
 // TestSweepFindsWhateverCameBack restores one thing at a time, past every gate, as a backup or a sync
 // peer does.
 func TestSweepFindsWhateverCameBack(t *testing.T) {
