@@ -108,7 +108,7 @@ func (m *Matcher) pieces(b []byte, packed func(at int), yield func(lo, hi int)) 
 		case group&lines != 0 || at > 0 && b[at] == '\n':
 			m.breaks(b, at, end, "\n", add)
 		}
-		if kind&(upperBytes|digitBytes) != 0 && end > done {
+		if end > done {
 			done = m.encodedRuns(b, max(done, at), end, add)
 		}
 	}
@@ -284,75 +284,51 @@ func (m *Matcher) across(b []byte, lo, hi int) bool {
 	})
 }
 
-// encodedRuns adds the runs in b[lo:hi] that may be base64, base32 or hexadecimal, each with the lines before and after
-// it that belong to the same block. A run with a backslash beside it may go on behind an escaped line end or slash.
-// done is where the next one may begin.
+// encodedRuns adds the runs in b[lo:hi] that may be base64, base32 or hex, each with the lines before and after it
+// that belong to the same block. done is where the next one may begin.
 func (m *Matcher) encodedRuns(b []byte, lo, hi int, add func(lo, hi int)) (done int) {
 	for done = lo; done < hi; done++ {
-		var from, to, least int
+		least := minRun
+		var from, to int
 		switch c := b[done]; {
-		case c >= '0' && c <= '9':
-			switch from, to = runAround(b, done, &smallHex); {
-			case capitals(b[from:to]): // a number; hexadecimal of hexadecimal has no letters
-				least = 4 * minRun
-			case beside(b, from, to, '\n'):
-				least = minRun
-			default:
-				least = 2 * minRun
-			}
-			if to-from < least {
-				from, to = runAround(b, done, &small32)
-				least = 4 * minRun
-			}
 		case c >= 'A' && c <= 'Z':
-			if from, to = runAround(b, done, &base64Digits); !beside(b, from, to, '\n') || capitals(b[from:to]) {
-				least = minRun
+			from, to = runAround(b, done, &base64Digits)
+		case done%(2*minRun) == 0 && asciiFold[c] != 0: // without capitals it is hex or base32, and a long run has such a place
+			least = 2 * minRun
+			if from, to = runAround(b, done, &hexDigits); to-from < least {
+				from, to = runAround(b, done, &base32Digits)
 			}
 		default:
 			continue
 		}
-		if to-from < least {
-			done = max(done, to-1)
+		above, below := from > 0 && b[from-1] == '\n', to < len(b) && b[to] == '\n'
+		short := to-from < least && !(above && below || least == minRun && (above || below)) || to-from < minRun && capitals(b[from:to])
+		if !short {
+			from, to = blockStart(b, from), blockEnd(b, to)
+			if short = to-from < max(least, m.least*4/3); !short {
+				add(from, to)
+			}
+		}
+		if short && least > minRun { // capitals behind it may say more
 			continue
 		}
-		if beside(b, from, to, '\\') && to-from >= 2*minRun {
-			add(from-m.reach, to+m.reach)
-		}
-		from, to = blockStart(b, from), blockEnd(b, to)
-		if to-from >= max(minRun, m.least*4/3) {
-			add(from, to)
-		}
-		done = max(done, to-1)
+		done = to
 	}
 	return done
 }
 
-// runAround is the run of digits around a place.
 func runAround(b []byte, at int, in *[256]bool) (from, to int) {
-	for from = at; from > 0 && in[b[from-1]]; from-- {
+	for from = at; from > 0 && in[b[from-1]]; {
+		from--
 	}
-	for to = at; to < len(b) && in[b[to]]; to++ {
+	for to = at; to < len(b) && in[b[to]]; {
+		to++
 	}
 	return from, to
 }
 
-// beside reports whether a byte stands next to a stretch of b.
-func beside(b []byte, from, to int, c byte) bool {
-	return from > 0 && b[from-1] == c || to < len(b) && b[to] == c
-}
-
-// smallHex and small32 are the digits of hexadecimal and base32 in lower case.
-var smallHex, small32 = small("0123456789abcdef"), small("abcdefghijklmnopqrstuvwxyz234567")
-
-func small(digits string) (t [256]bool) {
-	for _, c := range []byte(digits) {
-		t[c] = true
-	}
-	return t
-}
-
 // blockStart and blockEnd are the borders of the block around a place in a run of digits: lines of only
-// digits, above and below.
+// digits, above and below. In a string of JSON a line end is escaped, and a slash may be.
 func blockStart(b []byte, from int) int {
 	for {
 		for from > 0 && base64Digits[b[from-1]] {
@@ -361,6 +337,16 @@ func blockStart(b []byte, from int) int {
 		k := from - 1
 		for k > 0 && from-k < 64 && slices.Contains([]byte(" \t>|#*\r\n"), b[k]) {
 			k--
+		}
+		if k+1 == from && k >= 0 && b[k] == '\\' && bytes.IndexByte([]byte("nr/"), b[from]) >= 0 {
+			for k > 0 && b[k] == '\\' {
+				k--
+			}
+			if !base64Digits[b[k]] {
+				return from
+			}
+			from = k
+			continue
 		}
 		if k <= 0 || !base64Digits[b[k]] || !follows(b[k+1:from]) {
 			return from
@@ -375,6 +361,13 @@ func blockEnd(b []byte, to int) int {
 			to++
 		}
 		k := to
+		for k < len(b) && b[k] == '\\' {
+			k++
+		}
+		if k > to && k < len(b) && bytes.IndexByte([]byte("nr/"), b[k]) >= 0 {
+			to = k
+			continue
+		}
 		for k < len(b) && k-to < 64 && slices.Contains([]byte(" \t>|#*\r\n="), b[k]) {
 			k++
 		}

@@ -32,11 +32,13 @@ func TestPiecesLoseNothing(t *testing.T) {
 				b.WriteString(strings.Repeat("a note %41 of lines\n", rng.IntN(3)) + strings.Repeat("ribeiro ana subj. ", rng.IntN(200)))
 			}
 			name := names[rng.IntN(len(names))]
-			switch at := 1 + rng.IntN(len(name)-1); rng.IntN(4) {
+			switch at := 1 + rng.IntN(len(name)-1); rng.IntN(5) {
 			case 0, 1:
 				name = name[:at] + inside[rng.IntN(len(inside))] + name[at:]
 			case 2:
 				name = base64.StdEncoding.EncodeToString([]byte(" " + name + "."))
+			case 3:
+				name = twice(rng, " "+name+".")
 			}
 			b.WriteString(name)
 		}
@@ -75,6 +77,29 @@ func TestPiecesLoseNothing(t *testing.T) {
 	if found < 5_000 {
 		t.Errorf("%d places are too few to say anything", found)
 	}
+}
+
+// twice is a text in two encodings, perhaps in lines, as a JSON string has them too.
+func twice(rng *rand.Rand, s string) string {
+	encodings := []func(b []byte) string{base64.StdEncoding.EncodeToString, hex.EncodeToString, func(b []byte) string {
+		return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(b))
+	}, func(b []byte) string {
+		var z bytes.Buffer
+		w := gzip.NewWriter(&z)
+		_, _ = w.Write(b)
+		_ = w.Close()
+		return z.String()
+	}}
+	s = encodings[rng.IntN(3)]([]byte(encodings[rng.IntN(4)]([]byte(s))))
+	width, end := []int{22, 24, 60, 76, len(s)}[rng.IntN(5)], []string{"\n", "\r\n", `\n`, `\r\n`, `\\n`}[rng.IntN(5)]
+	if end[0] == '\\' && rng.IntN(2) == 0 {
+		s = strings.ReplaceAll(s, "/", `\/`)
+	}
+	var lines []string
+	for line := range slices.Chunk([]byte(s), width) {
+		lines = append(lines, string(line))
+	}
+	return ` "` + strings.Join(lines, end) + `" `
 }
 
 // TestManyBreaks: a text of nothing but link marks must be searched in steps that its length bounds. Without

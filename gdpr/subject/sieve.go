@@ -45,9 +45,8 @@ const (
 const (
 	foreignBytes = 1 << (12 + iota) // not ASCII
 	noiseBytes                      // controls, zeros, and bytes that never occur in UTF-8
-	upperBytes
 	escapeBytes // first bytes of escapes
-	markupBytes = 1 << (28 + iota - 4)
+	markupBytes = 1 << (28 + iota - 3)
 	digitBytes
 )
 
@@ -63,8 +62,6 @@ var kinds = func() (t [256]uint32) {
 			}
 		case c >= 0x80:
 			t[i] = foreignBytes
-		case c >= 'A' && c <= 'Z':
-			t[i] = upperBytes
 		case c >= '0' && c <= '9':
 			t[i] = digitBytes
 		case c != '\n' && c != '\\' && strings.IndexByte(breakers, c) >= 0:
