@@ -45,8 +45,8 @@ const (
 const (
 	foreignBytes = 1 << (12 + iota) // not ASCII
 	noiseBytes                      // controls, zeros, and bytes that never occur in UTF-8
-	escapeBytes // first bytes of escapes
-	markupBytes = 1 << (28 + iota - 3)
+	escapeBytes                     // first bytes of escapes
+	markupBytes  = 1 << (28 + iota - 3)
 	digitBytes
 )
 
