@@ -145,9 +145,17 @@ func newReturned(ix *suppress.Index) returned {
 	return returned{ix: ix, found: map[string][]string{}, seen: map[[2]string]bool{}}
 }
 
-// open opens compressed data and archives, as a verification does.
-func (r *returned) open(ctx context.Context, medium io.Reader, look func(...string)) error {
-	closed, err := subject.Each(ctx, medium, func(_ string, leaf io.Reader) error { return suppress.Pieces(leaf, look) }, func(name string) { look(name) })
+// open opens compressed data and archives, as a verification does. layer says that the medium may be the store's own
+// database.
+func (r *returned) open(ctx context.Context, medium io.Reader, layer bool) error {
+	closed, err := subject.Each(ctx, medium, func(member string, leaf io.Reader) error {
+		rows := layer && member == ""
+		database, err := suppress.Pieces(leaf, rows, r.look)
+		if database && !rows {
+			r.notSeen("a database in a file: only its whole words were compared; look inside by hand")
+		}
+		return err
+	}, func(name string) { r.look(name) })
 	for _, why := range closed {
 		if _, what, in := strings.Cut(why, ": "); in && strings.HasPrefix(why, "in ") {
 			why = what // a member's name may be a person's
@@ -205,7 +213,7 @@ func sweepStore(ctx context.Context, r *returned, s model.Store, d *Desk) error 
 		if !held(id) {
 			r.look(textsOf(id, body, meta)...)
 			if subject.Opens(body) {
-				_ = r.open(ctx, strings.NewReader(body), r.look) // reading from memory cannot fail, and the caller checks the context
+				_ = r.open(ctx, strings.NewReader(body), false) // reading from memory cannot fail, and the caller checks the context
 			}
 		}
 	}
@@ -365,7 +373,7 @@ func sweepLayers(ctx context.Context, s model.Store, r *returned, held func(id s
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(r.open(ctx, f, r.look), f.Close()); err != nil {
+		if err := errors.Join(r.open(ctx, f, true), f.Close()); err != nil {
 			return err
 		}
 	}

@@ -252,6 +252,25 @@ func TestSweepFindsATextPutAside(t *testing.T) {
 	}
 }
 
+// TestASweepOfADatabaseInAFile: its words are compared, and the sweep says that this is not all.
+func TestASweepOfADatabaseInAFile(t *testing.T) {
+	t.Parallel()
+	database := "SQLite format 3\x00\x10\x00" + strings.Repeat("\x00", 100) + "\x01\x02" + name + "\x00\x03"
+	for file, body := range map[string]string{"a.zip": zipOf(t, map[string]string{"old.db": database}), "old.db.gz": gzipped(t, database)} {
+		w := newWorld(t)
+		plant(t, w.dir, map[string]string{"vault/memory/idea/list.md": "# A list\n\n- tea\n"})
+		w.more = []backends.StoreConfig{{Name: "notes", Kind: "vault", Path: filepath.Join(w.dir, "vault")}}
+		w.open()
+		w.complete(w.plan(w.file().ID))
+		plant(t, w.dir, map[string]string{"vault/memory/idea/" + file: body})
+		w.open()
+		swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil)
+		if err != nil || len(swept) != 1 || swept[0].Items != 1 || len(problems) != 1 || !strings.Contains(problems[0], "a database in a file") {
+			t.Errorf("%s: %+v, %q, %v", file, swept, problems, err)
+		}
+	}
+}
+
 // TestSweepTellsWhatItCannotOpen: a restored archive that cannot be opened must be reported.
 func TestSweepTellsWhatItCannotOpen(t *testing.T) {
 	w := newWorld(t)

@@ -108,22 +108,27 @@ func (x *Index) inside(ctx context.Context, content string) (out []Match, err er
 			out, err = x.find(ctx, false, texts...)
 		}
 	}
-	_, _ = subject.Each(ctx, strings.NewReader(content), func(_ string, leaf io.Reader) error { return Pieces(leaf, look) }, func(name string) { look(name) })
+	_, _ = subject.Each(ctx, strings.NewReader(content), func(_ string, leaf io.Reader) error {
+		_, err := Pieces(leaf, false, look)
+		return err
+	}, func(name string) { look(name) })
 	return out, cmp.Or(err, model.FromContext(ctx, "retain"))
 }
 
-// Pieces passes bytes to look in pieces that end between words, except a database's: its rows are items.
-func Pieces(r io.Reader, look func(...string)) error {
+// Pieces passes bytes to look in pieces that end between words, and reports whether they are a database's, where a
+// word may touch the next. rows says that the rows of a database are items: then its bytes are not passed.
+func Pieces(r io.Reader, rows bool, look func(...string)) (database bool, err error) {
 	const piece, overlap = 1 << 20, 2 * subject.MaxTerm
 	b := bufio.NewReaderSize(r, piece)
 	head, err := b.Peek(512)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return model.E(model.Unavailable, "read", atomicfile.Pathless(err))
+		return database, model.E(model.Unavailable, "read", atomicfile.Pathless(err))
 	}
 	for _, magic := range []string{"SQLite format 3\x00", "\x37\x7f\x06\x82", "\x37\x7f\x06\x83", "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"} {
-		if bytes.HasPrefix(head, []byte(magic)) {
-			return nil
-		}
+		database = database || bytes.HasPrefix(head, []byte(magic))
+	}
+	if database && rows {
+		return true, nil
 	}
 	var window []byte
 	for {
@@ -133,7 +138,7 @@ func Pieces(r io.Reader, look func(...string)) error {
 		window = window[:n+got]
 		end := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 		if err != nil && !end {
-			return model.E(model.Unavailable, "read", atomicfile.Pathless(err))
+			return database, model.E(model.Unavailable, "read", atomicfile.Pathless(err))
 		}
 		whole := window
 		if !end {
@@ -142,7 +147,7 @@ func Pieces(r io.Reader, look func(...string)) error {
 			}
 		}
 		if look(string(whole)); end {
-			return nil
+			return database, nil
 		}
 		from := max(0, len(whole)-overlap)
 		if i := bytes.IndexAny(whole[from:], " \n\t"); i >= 0 {
