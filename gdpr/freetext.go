@@ -113,16 +113,16 @@ func (n nameless) text(s string) string {
 	for _, m := range n.known {
 		s = m.Redact(s, Erased)
 	}
-	var b strings.Builder
-	at := 0
-	for _, p := range n.erased(s) { // in order of the starts; places of two persons may overlap
+	spans := n.erased(s)
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.start, b.start) })
+	out, at := "", 0
+	for _, p := range spans { // overlapping ones are one
 		if p.start >= at {
-			b.WriteString(s[at:p.start])
-			b.WriteString(Erased)
+			out += s[at:p.start] + Erased
 		}
 		at = max(at, p.end)
 	}
-	return b.String() + s[at:]
+	return out + s[at:]
 }
 
 // receipt redacts them in every text of a receipt that the program did not write itself.
@@ -141,11 +141,11 @@ func (n nameless) receipt(r *receipt.Receipt) {
 		b := &r.Backups[i]
 		b.Reason, b.Where, b.Guard = n.text(b.Reason), n.text(b.Where), n.text(b.Guard)
 	}
-	for i := range r.Recipients {
-		r.Recipients[i].Name = n.text(r.Recipients[i].Name)
-	}
 	for i := range r.Attested {
 		r.Attested[i].Layer, r.Attested[i].By.Name = n.text(r.Attested[i].Layer), n.text(r.Attested[i].By.Name)
+	}
+	for i := range r.Recipients {
+		r.Recipients[i].Name = n.text(r.Recipients[i].Name)
 	}
 	for i := range r.Open {
 		r.Open[i].Layer, r.Open[i].Reason, r.Open[i].Do = n.text(r.Open[i].Layer), n.text(r.Open[i].Reason), n.text(r.Open[i].Do)

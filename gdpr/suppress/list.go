@@ -325,11 +325,21 @@ func newIndex(k Key, persons []Person) *Index {
 	return x
 }
 
-// Find returns where the texts name suppressed persons, text by text and there in order of the places; without
-// all, it stops at the first. A place inside another one of the same person is left out.
+// Find returns where the texts name suppressed persons, in the order of each text; without all, it stops at the first.
 func (x *Index) Find(all bool, texts ...string) []Match {
 	out, _ := x.find(context.Background(), all, texts...) // which does not end
 	return out
+}
+
+// longest drops the matches inside another one of the same person, and orders the rest by their beginnings.
+func longest(all []Match) []Match {
+	slices.SortStableFunc(all, func(a, b Match) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End)) })
+	ends := map[string]int{}
+	return slices.DeleteFunc(all, func(m Match) bool {
+		end, seen := ends[m.Person.Pseudonym]
+		ends[m.Person.Pseudonym] = max(end, m.End)
+		return seen && m.End <= end
+	})
 }
 
 // find is Find within a context, whose end is its only error.
@@ -339,22 +349,15 @@ func (x *Index) find(ctx context.Context, all bool, texts ...string) ([]Match, e
 		return nil, nil
 	}
 	for _, t := range texts {
-		var here []Match
-		ix := x.Index
+		from, ix := len(out), x.Index
 		if len(t) > longText {
 			ix = subject.NewIndex(x.known, x.key.remembering())
 		}
 		err := ix.Find(ctx, t, func(known int, clear string, start, end int) bool {
-			here = append(here, Match{Person: x.persons[x.owner[known]], Text: clear, Start: start, End: end})
+			out = append(out, Match{Person: x.persons[x.owner[known]], Text: clear, Start: start, End: end})
 			return all
 		})
-		slices.SortStableFunc(here, func(a, b Match) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End)) })
-		ends := map[string]int{} // of each person's places before
-		for _, m := range here {
-			if p := m.Person.Pseudonym; m.End > ends[p] {
-				out, ends[p] = append(out, m), m.End
-			}
-		}
+		out = append(out[:from], longest(out[from:])...)
 		if err != nil || len(out) > 0 && !all {
 			return out, err
 		}
