@@ -39,3 +39,18 @@ func TestAJudgementEnds(t *testing.T) {
 		t.Errorf("out of time: %v, passed %v", err, passed)
 	}
 }
+
+// TestLongest: of identifiers inside one another the longest counts, for each person. A comparison of all places with
+// all others would take minutes here.
+func TestLongest(t *testing.T) {
+	ana, bob := Person{Pseudonym: "a"}, Person{Pseudonym: "b"}
+	var all []Match
+	for at := range 300_000 {
+		at *= 20
+		all = append(all, Match{Person: ana, Start: at, End: at + 3}, Match{Person: ana, Start: at, End: at + 11}, Match{Person: bob, Start: at + 4, End: at + 11}, Match{Person: ana, Start: at + 4, End: at + 11})
+	}
+	got := longest(all)
+	if len(got) != 600_000 || got[0].End != 11 || got[1].Person.Pseudonym != "b" || got[2].Start != 20 {
+		t.Errorf("%d matches, first %+v", len(got), got[:3])
+	}
+}
