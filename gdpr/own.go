@@ -28,12 +28,13 @@ func entryNames(e undo.Entry, body string, names func(string) bool) bool {
 	return slices.ContainsFunc(entryTexts(e, body), names)
 }
 
-// entryTexts are the texts of an undo entry, its ids and fields among them.
+// entryTexts are the texts of an undo entry, its ids and fields with their names among them: what a verification finds in
+// the entry's file, an erasure must remove.
 func entryTexts(e undo.Entry, body string) []string {
 	out := append([]string{body, e.Item}, e.Falls...)
 	fields := func(meta []model.Field, beside *model.Beside) {
 		for _, f := range meta {
-			out = append(out, f.Value)
+			out = append(out, f.Name, f.Value)
 		}
 		if beside == nil {
 			return
@@ -46,9 +47,7 @@ func entryTexts(e undo.Entry, body string) []string {
 		}
 		for _, r := range beside.Rows {
 			for _, c := range r.Cells {
-				if c.Type == model.CellText {
-					out = append(out, c.Value)
-				}
+				out = append(out, c.Column, c.Value)
 			}
 		}
 	}
@@ -73,7 +72,7 @@ func (x *run) ownTraces(ctx context.Context) error {
 			return entryNames(e, body, names) || x.m.NamesBytes([]byte(body)) || planned(e.Store, e.Item)
 		})
 		if err != nil {
-			x.problem(ownStore, "undo: %s", model.KindOf(err))
+			x.problem(ownStore, "undo: %s: look at what it is, remove its file undo/ID.undo from the state directory, and run this again", x.m.Redact(err.Error(), Erased))
 		}
 	}
 	for _, t := range x.d.Traces {

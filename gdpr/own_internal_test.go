@@ -40,3 +40,28 @@ func TestUndoEntryNamesByARelation(t *testing.T) {
 		}
 	}
 }
+
+// TestUndoEntryNamesByAFieldsName: the name of a field or a column, and a number, are in the entry's file too.
+func TestUndoEntryNamesByAFieldsName(t *testing.T) {
+	names := func(s string) bool { return strings.Contains(s, "ada") || s == "4711471" }
+	cell := func(c model.BesideCell) *model.Beside {
+		return &model.Beside{Rows: []model.BesideRow{{Table: "t", Cells: []model.BesideCell{c}}}}
+	}
+	for name, e := range map[string]undo.Entry{
+		"a field":  {Meta: []model.Field{{Name: "ada_role", Value: "buyer"}}},
+		"a column": {Beside: cell(model.BesideCell{Column: "ada", Type: model.CellInteger, Value: "1"})},
+		"a number": {Beside: cell(model.BesideCell{Column: "who", Type: model.CellInteger, Value: "4711471"})},
+	} {
+		if !entryNames(e, "tea", names) {
+			t.Errorf("%s does not name the subject", name)
+		}
+	}
+}
+
+// TestNamelessText: of names that overlap nothing may stay.
+func TestNamelessText(t *testing.T) {
+	n := nameless{erased: func(string) []span { return []span{{5, 10}, {5, 15}, {11, 22}, {25, 26}} }}
+	if got, want := n.text("crew/Maren Holt Jensen/x/y/z"), "crew/"+Erased+"/x/"+Erased+"/z"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -337,11 +337,8 @@ func (k *Keeper) remove(age time.Duration, goes func(id string) (bool, error)) (
 		return gone, err
 	}
 	for _, id := range ids {
-		ok, err := goes(id)
-		if err != nil {
-			return gone, err
-		}
-		if !ok {
+		ok, unread := goes(id)
+		if err = errors.Join(err, unread); !ok {
 			continue
 		}
 		if err := k.drop(id); err != nil {
@@ -349,5 +346,5 @@ func (k *Keeper) remove(age time.Duration, goes func(id string) (bool, error)) (
 		}
 		gone++
 	}
-	return gone, nil
+	return gone, err
 }

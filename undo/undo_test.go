@@ -750,6 +750,22 @@ func TestEraseSeesWhatStandsBesideASide(t *testing.T) {
 	}
 }
 
+// TestEraseGoesPastADamagedEntry: one that cannot be read keeps no other from being erased, and is named.
+func TestEraseGoesPastADamagedEntry(t *testing.T) {
+	s, k, _, dir := setup(t)
+	if _, _, err := k.Forget(t.Context(), s.store(), model.ForgetRequest{ID: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	const damaged = "00000000T000000-aaaaaaaaaaaa"
+	if err := os.WriteFile(filepath.Join(dir, damaged+".undo"), []byte("garbage"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	n, err := k.Erase(func(undo.Entry, string) bool { return true })
+	if n != 1 || err == nil || !strings.Contains(err.Error(), damaged) {
+		t.Errorf("%d erased, %v", n, err)
+	}
+}
+
 // TestNamesThatAreNoUTF8ComeBack: JSON has no form for such an id, yet undo must find the item again.
 func TestNamesThatAreNoUTF8ComeBack(t *testing.T) {
 	const latin = "caf\xe9.md"
