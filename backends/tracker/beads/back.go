@@ -1,6 +1,7 @@
 package beads
 
 import (
+	"bytes"
 	"context"
 	"slices"
 
@@ -64,12 +65,18 @@ func (s *snapshot) putBack(want tracker.Record, now string) (issues, deps []byte
 	}
 	deps = s.deps
 	for _, p := range pairs {
+		at := len(deps)
 		if now := parse(nil, deps); p.At >= 0 && p.At < len(now.pairs) {
-			at := now.pairs[p.At].start
-			deps = slices.Concat(deps[:at], []byte(p.Text), deps[at:])
-		} else {
-			deps = slices.Concat(deps, []byte(p.Text))
+			at = now.pairs[p.At].start
 		}
+		before, text, after := deps[:at], []byte(p.Text), deps[at:]
+		if len(after) > 0 && !bytes.HasSuffix(text, []byte("\n")) { // it was the last line
+			text = append(text, lineEnd(deps)...)
+		}
+		if len(before) > 0 && !bytes.HasSuffix(before, []byte("\n")) && !bytes.Equal(before, bom) {
+			text = append([]byte(lineEnd(deps)), text...)
+		}
+		deps = slices.Concat(before, text, after)
 	}
 	return issues, deps, true
 }

@@ -1,0 +1,43 @@
+package beads
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestPairsComeBackAsLines: a pair kept from a last line without a line end, or put back behind one, must not join
+// another; a file that did not change meanwhile is as it was.
+func TestPairsComeBackAsLines(t *testing.T) {
+	const one, two = `{"id":"p-aaa"}` + "\n" + `{"id":"p-bbb"}` + "\n", `{"id":"p-ccc"}` + "\n"
+	const ab, ac, ad = `{"blockerId":"p-aaa","blockedId":"p-bbb"}`, `{"blockerId":"p-aaa","blockedId":"p-ccc"}`, `{"blockerId":"p-aaa","blockedId":"p-ddd"}`
+	for name, c := range map[string]struct{ before, meanwhile, want string }{
+		"as it was":           {ab + "\n" + ac, ab + "\n", ab + "\n" + ac},
+		"before a new line":   {ab + "\n" + ac, ab + "\n" + ad + "\n", ab + "\n" + ac + "\n" + ad + "\n"},
+		"behind an open line": {ab + "\n" + ac + "\n", ab, ab + "\n" + ac + "\n"},
+	} {
+		dir := t.TempDir()
+		look := func(issues, deps string) *snapshot {
+			for file, text := range map[string]string{"issues.jsonl": issues, "deps.jsonl": deps} {
+				if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			snap, err := NewStore(dir, Config{}).view(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return snap
+		}
+		was := look(one+two, c.before)
+		kept, err := NewStore(dir, Config{}).Keep(t.Context(), "p-ccc")
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec := was.Record(was.Find("p-ccc"))
+		rec.Back = &kept
+		if _, deps, ok := look(one, c.meanwhile).putBack(rec, "2026-01-01T00:00:00Z"); !ok || string(deps) != c.want {
+			t.Errorf("%s: %v, %q; want %q", name, ok, deps, c.want)
+		}
+	}
+}
