@@ -26,17 +26,10 @@ type Trail[T any] struct {
 	passed []From
 	last   Span[T] // the page before
 	Seen   int
-	best   *landing[T] // the nearest row so far
-	near   int         // its distance
-	tail   bool        // the page after the row's is being fetched, so that the cursor does not land at an edge
-}
-
-// landing is a page with the row for the cursor.
-type landing[T any] struct {
-	pages  []Span[T] // the row's page, and its neighbours where the row is near an edge
-	key    string
-	first  int64  // position of the first of them in the whole list
-	before []From // starts of the pages before them
+	best   *Held[T] // the nearest row so far, with its page, and the neighbour page where it is near an edge
+	key    string   // its id
+	near   int      // its distance
+	tail   bool     // the page after the row's is being fetched, so that the cursor does not land at an edge
 }
 
 // Trailed is the next page of a trail.
@@ -82,7 +75,7 @@ func (w *Window[T]) Trailed(m Trailed[T]) (cmd tea.Cmd, over, found bool) {
 		return nil, true, false
 	}
 	if t.best == nil && t.Anew { // without any neighbour left the list begins at its start
-		t.best, t.near = &landing[T]{pages: []Span[T]{m.Page}}, math.MaxInt
+		t.best, t.near = &Held[T]{pages: []Span[T]{m.Page}}, math.MaxInt
 	}
 	if t.tail {
 		t.best.pages = append(t.best.pages, m.Page)
@@ -94,7 +87,7 @@ func (w *Window[T]) Trailed(m Trailed[T]) (cmd tea.Cmd, over, found bool) {
 			t.near, at = d, i
 		}
 		if at == i {
-			t.best = w.landed(t, m.Page, i)
+			t.best, t.key = w.landed(t, m.Page, i), w.Id(r)
 		}
 	}
 	t.Seen += len(m.Page.Rows)
@@ -107,15 +100,16 @@ func (w *Window[T]) Trailed(m Trailed[T]) (cmd tea.Cmd, over, found bool) {
 	return w.leave(), true, found
 }
 
-func (w *Window[T]) landed(t *Trail[T], page Span[T], at int) *landing[T] {
-	out := &landing[T]{pages: []Span[T]{page}, key: w.Id(page.Rows[at]), first: int64(t.Seen)}
+func (w *Window[T]) landed(t *Trail[T], page Span[T], at int) *Held[T] {
+	out := &Held[T]{pages: []Span[T]{page}, first: int64(t.Seen), Sel: at}
 	passed := len(t.passed)
-	if passed > 0 && at < w.near() {
-		out.pages = []Span[T]{t.last, page}
-		out.first -= int64(len(t.last.Rows))
+	if n := len(t.last.Rows); passed > 0 && at < w.near() {
+		out.pages, out.first, out.Sel = []Span[T]{t.last, page}, out.first-int64(n), at+n
 		passed--
 	}
-	out.before = append(out.before, t.passed[:passed]...)
+	if w.Forward {
+		out.before = append(out.before, t.passed[:passed]...)
+	}
 	return out
 }
 
@@ -128,7 +122,7 @@ func (w *Window[T]) leave() tea.Cmd {
 	}
 	if !t.Anew {
 		for i, r := range w.Rows {
-			if w.Id(r) == t.best.key && !w.Loading[ArriveReset] {
+			if w.Id(r) == t.key && !w.Loading[ArriveReset] {
 				return w.Move(i - w.Sel)
 			}
 		}
@@ -136,17 +130,11 @@ func (w *Window[T]) leave() tea.Cmd {
 		w.Gen++
 		w.early = 0
 	}
-	w.seek, w.seekFirst = t.best.key, t.best.first
-	before := t.best.before
-	early := w.early
-	w.early = 0
-	w.begin(t.best.pages)
-	if w.Forward {
-		w.before = before
-	}
-	w.Top = w.Sel - t.Line
+	t.best.top = t.best.Sel - t.Line
+	w.restore(t.best)
 	w.Loading, w.Err, w.retry, w.Loaded = [ArriveRefresh + 1]bool{}, nil, false, true
-	w.Sel += early
+	w.Sel += w.early
+	w.early = 0
 	w.clamp()
 	if w.again {
 		w.again = false
@@ -215,15 +203,19 @@ func (h *Held[T]) rows(id func(T) string) map[string]int {
 	return out
 }
 
+func (w *Window[T]) restore(h *Held[T]) {
+	w.Pages, w.before, w.first = h.pages, h.before, h.first
+	w.join()
+	w.Sel, w.Top = h.Sel, h.top
+}
+
 // Take restores saved rows, with the cursor on the row of key, if not empty, and refreshes them.
 func (w *Window[T]) Take(f Fetcher[T], h *Held[T], key string) tea.Cmd {
 	line := w.Sel - w.Top
 	w.Fetch, w.Trail = f, nil
 	w.outdate(false)
 	w.Err, w.Loaded = nil, true
-	w.Pages, w.before, w.first = h.pages, h.before, h.first
-	w.join()
-	w.Sel, w.Top = h.Sel, h.top
+	w.restore(h)
 	if at, ok := h.rows(w.Id)[key]; ok && at != h.Sel {
 		w.Sel, w.Top = at, at-line
 	}

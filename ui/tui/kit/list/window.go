@@ -86,17 +86,15 @@ type Window[T any] struct {
 	Leap    bool  // scroll by half a screen: there is a detail beside the list
 	PerPage int   // rows per page
 
-	Gen       int
-	Trail     *Trail[T] // to a row that is not loaded; nil: none
-	early     int       // moves before the first rows came
-	seek      string    // id of the row for the cursor when the list begins anew
-	seekFirst int64     // position of that row's page in the whole list
-	Loading   [ArriveRefresh + 1]bool
-	Quiet     bool  // the running refresh is automatic: the screen does not say that it loads
-	again     bool  // a refresh was asked for during a fetch whose answer may be older than the change
-	Err       error // of the last fetch; the rows are then the older ones
-	retry     bool  // a key was pressed since: try the failed fetch again
-	Loaded    bool  // a row has come, or the end: a page that a filter left empty is neither
+	Gen     int
+	Trail   *Trail[T] // to a row that is not loaded; nil: none
+	early   int       // moves before the first rows came
+	Loading [ArriveRefresh + 1]bool
+	Quiet   bool  // the running refresh is automatic: the screen does not say that it loads
+	again   bool  // a refresh was asked for during a fetch whose answer may be older than the change
+	Err     error // of the last fetch; the rows are then the older ones
+	retry   bool  // a key was pressed since: try the failed fetch again
+	Loaded  bool  // a row has come, or the end: a page that a filter left empty is neither
 }
 
 func NewWindow[T any](ask func(func(context.Context) any) tea.Cmd, id func(T) string) *Window[T] {
@@ -207,10 +205,6 @@ func (w *Window[T]) begin(pages []Span[T]) {
 	w.join()
 	w.place()
 	w.Sel, w.Top = 0, 0
-	if w.seek != "" {
-		w.Sel = max(slices.IndexFunc(w.Rows, func(r T) bool { return w.Id(r) == w.seek }), 0)
-		w.first, w.seek = w.seekFirst, ""
-	}
 	if len(pages) > 0 && pages[0].At.End {
 		w.Sel = max(len(w.Rows)-1, 0)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
@@ -473,5 +474,45 @@ func TestEmptyPages(t *testing.T) {
 	}
 	if q.answer(w, 0); !w.Loaded || w.Position().String() != "1 of 1" {
 		t.Errorf("loaded %v, at %q", w.Loaded, w.Position())
+	}
+}
+
+// A trail must end at its row, at the row's place in the whole list, with the rows before it in reach.
+func TestTrailEndsAtItsRow(t *testing.T) {
+	for _, forward := range []bool{true, false} {
+		for _, want := range []int{0, 30, 53, 103, 205, 1053, 1103, 2055, 2102, 2499} {
+			s := &shelf{ids: numbers(2500), counted: true, backward: !forward}
+			w := NewWindow(func(f func(context.Context) any) tea.Cmd { return func() tea.Msg { return f(t.Context()) } }, strconv.Itoa)
+			w.Forward, w.Fetch = forward, s.fetch
+			w.Resize(10, false)
+			var run func(tea.Cmd)
+			run = func(cmd tea.Cmd) {
+				if cmd == nil {
+					return
+				}
+				switch m := cmd().(type) {
+				case tea.BatchMsg:
+					for _, c := range m {
+						run(c)
+					}
+				case Trailed[int]:
+					next, _, _ := w.Trailed(m)
+					run(next)
+				case Fetched[int]:
+					run(w.Arrive(m))
+				}
+			}
+			run(w.Follow(&Trail[int]{Anew: true, Near: func(id int) (int, bool) { return 0, id == 2*want }}))
+			place := strings.ReplaceAll(w.Position().String(), ",", "")
+			if at, ok := w.Current(); !ok || at != 2*want || place != fmt.Sprintf("%d of 2500", want+1) && (forward || place != "somewhere in 2500") {
+				t.Errorf("forward %v: at %d, want %d; %s", forward, at, 2*want, place)
+			}
+			for range 200 {
+				run(w.Move(-50))
+			}
+			if at, _ := w.Current(); at != 0 || w.hasBefore() {
+				t.Errorf("forward %v: from %d up the list begins at %d", forward, want, at)
+			}
+		}
 	}
 }
