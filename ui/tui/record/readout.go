@@ -28,10 +28,8 @@ func (p *List[T]) Begin(query string) (tea.Cmd, error) {
 	if p.Kind.Missing != "" {
 		return nil, model.Errorf(model.Unsupported, "", "%s", p.Kind.Missing)
 	}
-	if p.Kind.Check != nil {
-		if err := p.Kind.Check(query); err != nil {
-			return nil, err
-		}
+	if err := p.Check(query); err != nil {
+		return nil, err
 	}
 	p.Query = query
 	p.Marks.Clear()

@@ -9,7 +9,6 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/loop"
-	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 )
@@ -24,14 +23,14 @@ type Browser[T, M any] struct {
 	Names   func(T) []string         // the texts to find a row by
 	Fetcher func() Fetcher[T]        // reads the list under the filter in force
 	Moved   func() tea.Cmd           // after the cursor has moved
-	Check   func(query string) error // why a filter cannot be taken; nil: all can
+	Check   func(query string) error // why a filter cannot be taken
 
 	loop  *loop.Loop
 	later func(time.Duration, any) tea.Cmd
 }
 
 func NewBrowser[T, M any](d *loop.Loop, pane int, id func(T) string, small func(T) M) *Browser[T, M] {
-	b := &Browser[T, M]{Window: NewWindow(d.Asker(pane), id), loop: d, later: d.Later(pane)}
+	b := &Browser[T, M]{Window: NewWindow(d.Asker(pane), id), loop: d, later: d.Later(pane), Check: func(string) error { return nil }}
 	b.Marks = NewMarks(func() *Window[T] { return b.Window }, small)
 	return b
 }
@@ -107,7 +106,7 @@ func (b *Browser[T, M]) Due(m FilterDue) tea.Cmd {
 	switch {
 	case now && b.Window.Loading[ArriveReset]:
 		return b.typed(b.later)
-	case now && (b.Check == nil || b.Check(query) == nil):
+	case now && b.Check(query) == nil:
 		return b.Narrow(query)
 	}
 	return nil
@@ -115,11 +114,8 @@ func (b *Browser[T, M]) Due(m FilterDue) tea.Cmd {
 
 // Apply puts a filter in force; an empty one shows everything.
 func (b *Browser[T, M]) Apply(query string) tea.Cmd {
-	if b.Check != nil {
-		if err := b.Check(query); err != nil {
-			b.loop.Say(paint.ToneWarn, prose.Reason(b.loop.Esc, err))
-			return nil // the operator goes on typing
-		}
+	if err := b.Check(query); err != nil { // the operator goes on typing
+		return b.loop.Warn("%s", prose.Reason(b.loop.Esc, err))
 	}
 	b.Filter.Focus = false
 	b.Filter.Set(query)
@@ -146,8 +142,9 @@ func (b *Browser[T, M]) refilter(was string) tea.Cmd {
 	case whole != nil:
 		b.Whole = nil
 		row, ok := b.Window.Current()
-		if _, there := whole.rows(b.Window.Id)[b.Window.Id(row)]; there || !ok {
-			return tea.Batch(b.Window.Take(b.Fetcher(), whole, b.Window.Id(row)), b.Moved())
+		at := b.Window.Id(row)
+		if !ok || whole.has(func(r T) bool { return b.Window.Id(r) == at }) {
+			return tea.Batch(b.Window.Take(b.Fetcher(), whole, at), b.Moved())
 		}
 	}
 	return b.Restart(false)

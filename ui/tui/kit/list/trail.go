@@ -3,6 +3,7 @@ package list
 import (
 	"context"
 	"math"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -191,16 +192,8 @@ func (w *Window[T]) Hold() *Held[T] {
 	return &Held[T]{w.Pages, w.before, w.first, w.Sel, w.Top}
 }
 
-func (h *Held[T]) rows(id func(T) string) map[string]int {
-	out := map[string]int{}
-	n := 0
-	for _, p := range h.pages {
-		for _, r := range p.Rows {
-			out[id(r)] = n
-			n++
-		}
-	}
-	return out
+func (h *Held[T]) has(is func(T) bool) bool {
+	return slices.ContainsFunc(h.pages, func(p Span[T]) bool { return slices.ContainsFunc(p.Rows, is) })
 }
 
 func (w *Window[T]) restore(h *Held[T]) {
@@ -216,7 +209,7 @@ func (w *Window[T]) Take(f Fetcher[T], h *Held[T], key string) tea.Cmd {
 	w.outdate(false)
 	w.Err, w.Loaded = nil, true
 	w.restore(h)
-	if at, ok := h.rows(w.Id)[key]; ok && at != h.Sel {
+	if at := slices.IndexFunc(w.Rows, func(r T) bool { return w.Id(r) == key }); at >= 0 && at != h.Sel {
 		w.Sel, w.Top = at, at-line
 	}
 	w.clamp()
