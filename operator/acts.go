@@ -141,7 +141,7 @@ func (s *Session) Release(ctx context.Context, store, id string, body *string, s
 	}
 	var res review.Release
 	err = s.recorded(ctx, Release, store, id, reason, func(ctx context.Context) (err error) {
-		if s.Shelf != nil && len(id) > len(origin.HeldPrefix) && strings.HasPrefix(id, origin.HeldPrefix) {
+		if len(id) > len(origin.HeldPrefix) && strings.HasPrefix(id, origin.HeldPrefix) {
 			res, err = s.Shelf.Release(ctx, s.Undo, st, id, body)
 		} else {
 			res, err = review.Do(ctx, s.Undo, st, id, body, seen)

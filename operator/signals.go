@@ -86,17 +86,17 @@ func (s *Session) Calibration(ctx context.Context, store model.Store) ([]*TierSc
 		if s.Judge.IsCleared(e.Body) {
 			continue
 		}
-		writer := s.lastWriter(store.Name, e.ID).Actor
+		last, _, _ := s.Ledger.Latest(store.Name, e.ID) // else its writer is unknown
 		for i, at := range Steps {
 			if e.Score.Sum < at {
 				continue
 			}
 			c.Flagged[i]++
-			if writer != "" {
+			if last.Actor != "" {
 				if c.writers[i] == nil {
 					c.writers[i] = map[string]int64{}
 				}
-				c.writers[i][writer]++
+				c.writers[i][last.Actor]++
 			}
 		}
 	}
@@ -111,19 +111,6 @@ func (s *Session) Calibration(ctx context.Context, store model.Store) ([]*TierSc
 		out = append(out, tiers[name])
 	}
 	return out, problem
-}
-
-// lastWriter is the row of the last write of an item through memdesk, an empty one when there
-// is none.
-func (s *Session) lastWriter(store, id string) origin.Row {
-	if s.Ledger == nil {
-		return origin.Row{}
-	}
-	r, ok, err := s.Ledger.Latest(store, id)
-	if err != nil || !ok {
-		return origin.Row{}
-	}
-	return r
 }
 
 // SetThreshold sets the score from which untrusted writes to the stores' tiers are held; tiers loaded as
@@ -146,9 +133,6 @@ func (s *Session) SetThreshold(ctx context.Context, stores []model.Store, at flo
 func (s *Session) decide(ctx context.Context, act Act, reason string, keep func() error) error {
 	if err := s.Allow(ctx, act, "", ""); err != nil {
 		return err
-	}
-	if s.Judge == nil {
-		return statedir.ErrNoHome
 	}
 	return s.Log.Act(audit.WithReason(ctx, reason), audit.Entry{Action: string(act)},
 		func(context.Context) (map[string]int64, error) { return nil, keep() })

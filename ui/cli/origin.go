@@ -185,9 +185,6 @@ func (a *app) printTakeback(f takebackFlags, plan, done []origin.Taken, ids []st
 
 // listRecalls prints which caller was given which item, oldest first.
 func (a *app) listRecalls(actor string, since, until time.Time) error {
-	if a.session.Trace == nil {
-		return statedir.ErrNoHome
-	}
 	tab := a.table("AT", "ACTOR", "CLIENT", "SESSION", "VERB", "REF")
 	err := a.session.Trace.All(func(r origin.Recall) bool {
 		if actor != "" && r.Actor != actor || len(a.flags.stores) > 0 && !slices.Contains(a.flags.stores, r.Store) || r.At.Before(since) || !until.IsZero() && !r.At.Before(until) {
