@@ -175,10 +175,7 @@ func (a *app) auditRetireCommand() *cobra.Command {
 			if err != nil {
 				return usage("%v", err)
 			}
-			if err := a.session.May(operator.RetireLog); err != nil {
-				return a.session.Allow(ctx, operator.RetireLog, "", "")
-			}
-			if err := a.confirm(ctx, "remove the log's segments from before "+before+"? They cannot be put back."); err != nil {
+			if err := a.agree(ctx, operator.RetireLog, "", "remove the log's segments from before "+before+"? They cannot be put back."); err != nil {
 				return err
 			}
 			n, upTo, err := a.session.RetireLog(ctx, at, a.flags.reason)

@@ -204,14 +204,9 @@ func (a *app) approve(ctx context.Context, d *operator.Erasures, id, hash, keyFi
 		return err
 	}
 	defer conn.Close()
-	signer := keys[0]
-	for _, k := range keys { // an agent may hold the requester's key too
-		if d.MayApprove(&r.Request, sshsig.Fingerprint(k.PublicKey())) {
-			signer = k
-			break
-		}
-	}
-	return d.Approve(ctx, r.ID, hash, signer)
+	// An agent may hold the requester's key too. Of none that may approve the first is tried: the refusal says why.
+	i := slices.IndexFunc(keys, func(k sshsig.Signer) bool { return d.MayApprove(&r.Request, sshsig.Fingerprint(k.PublicKey())) })
+	return d.Approve(ctx, r.ID, hash, keys[max(i, 0)])
 }
 
 func (a *app) gdprSweepCommand() *cobra.Command {
