@@ -160,10 +160,20 @@ func Instructs(tier string) bool {
 	return name == "index" || name == "instructions" || name == "crew-pins"
 }
 
-// InstructsBy reports whether an item is a file that agents' programs load as instructions, whatever its tier
-// is called. Case does not count: a volume may ignore it.
+// InstructsBy reports whether an item is a file that programs load by themselves, as instructions or as their
+// settings, whatever its tier is called. Case does not count: a volume may ignore it.
 func InstructsBy(id string) bool {
-	switch strings.ToLower(path.Base(id)) {
+	id = strings.ToLower(id)
+	name := id[strings.LastIndexByte(id, '/')+1:]
+	switch {
+	case strings.HasPrefix(name, "."): // .cursorrules, .mcp.json, .envrc, .gitattributes: editors, agents, shells, git and sync tools
+		return true
+	case slices.Contains(strings.Split(id, "/"), "_always-load"): // AgentM, in every session
+		return true
+	}
+	switch name {
+	case "storage-rules.md": // AgentM's filing contract; without a readable one it files nothing
+		return true
 	case "agent.md", "agents.md", "crew.md", "persona.md", "pins.md", "memory.md", "user.md", "claude.md", "claude.local.md", "gemini.md", "soul.md",
 		"identity.md", "tools.md", "heartbeat.md", "bootstrap.md":
 		return true

@@ -404,7 +404,8 @@ func TestNewItemsByTheirIDs(t *testing.T) {
 	if len(d.fields) != 1 || d.fields[0].Value != title.Value {
 		t.Errorf("a new title is not judged: %v", d.fields)
 	}
-	for _, id := range []string{"memory/fix/MEMORY.md", "GEMINI.md", "memory/platform/pins.md", "memory/fix/Claude.md", "CLAUDE.local.md"} {
+	for _, id := range []string{"memory/fix/MEMORY.md", "GEMINI.md", "memory/platform/pins.md", "memory/fix/Claude.md", "CLAUDE.local.md",
+		"memory/_always-load/x.md", ".cursorrules", ".mcp.json", "memory/fix/.Envrc", "standards/Storage-Rules.md"} {
 		var held *origin.HeldError
 		if err := d.retain(agent(t.Context(), "alpha"), id, "harmless\n", model.Append); !errors.As(err, &held) || held.Pattern != origin.PatternOrigin || d.read(id) != "" {
 			t.Errorf("%s: %v", id, err)
