@@ -75,6 +75,7 @@ func TestLayersNameEverything(t *testing.T) {
 		plant(t, cfg.Path, name, text)
 	}
 	plant(t, cfg.Path, ".git/config", "x")
+	plant(t, cfg.Path, ".agentm-config.json", "{}")
 	plant(t, home, ".local/state/agentm/index.db", "x")
 	plant(t, home, ".local/state/agentm/enrichment-journal.jsonl", "{}\n")
 	plant(t, home, ".cache/agentm/dream/revert-log/a.jsonl", "{}\n")
@@ -90,7 +91,7 @@ func TestLayersNameEverything(t *testing.T) {
 	for id, want := range map[string]model.LayerKind{
 		"memory/idea/maren.md": model.LayerItem, "memory/idea/.agentmd-1.tmp": model.LayerDerived, "plain.bin": model.LayerItem,
 		".stversions/memory/idea/maren~20260101-101010.md": model.LayerDerived, ".obsidian/workspace.json": model.LayerExternal,
-		".lifecycle.json": model.LayerDerived, ".git": model.LayerExternal, "link.md": model.LayerExternal,
+		".lifecycle.json": model.LayerDerived, ".git": model.LayerExternal, ".agentm-config.json": model.LayerExternal, "link.md": model.LayerExternal,
 		"(state)/index.db": model.LayerExternal, "(state)/enrichment-journal.jsonl": model.LayerExternal,
 		"(cache)/dream/revert-log/a.jsonl": model.LayerDerived, "(cache)/telemetry/recall-history.jsonl": model.LayerDerived,
 	} {

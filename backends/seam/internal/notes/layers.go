@@ -166,6 +166,8 @@ func sorted(w walk.Found) found {
 	case f.sort != sortItem:
 	case slices.Contains(bookkeeping, name):
 		f.sort = sortBooks
+	case isConfig(name):
+		f.sort = sortForeign
 	case isMachinery(name):
 		f.sort = sortCopy
 	}

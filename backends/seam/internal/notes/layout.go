@@ -54,10 +54,15 @@ func asciiLower(s string) string {
 // bookkeeping are AgentM's own files beside the notes, which hold slugs but no text.
 var bookkeeping = []string{".lifecycle.json", ".heat.json"}
 
-// isMachinery reports whether a file is no item: an unfinished write or the
-// agent's own books.
+// isConfig reports whether a file is AgentM's configuration. It names the memory root, so whoever could write
+// it through the store would decide where the store is, and whether it opens. Case does not count: a volume
+// may ignore it.
+func isConfig(name string) bool { return strings.EqualFold(name, ".agentm-config.json") }
+
+// isMachinery reports whether a file is no item: an unfinished write, or the
+// agent's own books and configuration.
 func isMachinery(name string) bool {
-	return isTemp(name) || name[0] == '.' && slices.Contains(bookkeeping, name)
+	return isTemp(name) || name[0] == '.' && (slices.Contains(bookkeeping, name) || isConfig(name))
 }
 
 // isOpenDir reports whether a directory of this path, or of this name, holds items: dot folders

@@ -132,6 +132,7 @@ func TestMachinery(t *testing.T) {
 	machinery := []string{
 		".agentmd-123456.tmp", "note.md.1234.0123456789abcdef0123456789abcdef.tmp", "n.md.tmp.0123456789abcdef", ".syncthing.half.md.tmp",
 		"~syncthing~half.md.tmp", ".n.md.swp", "n.md~", ".#n.md", "#n.md#", ".n.md.icloud", ".lifecycle.json", ".heat.json",
+		".agentm-config.json", ".AgentM-Config.json",
 	}
 	items := []string{"n.md", "n.sync-conflict-20260521-101010-ABCDEFG.md", "n (conflict 2026-05-21-10-11-12).md", "n.md.orig", "n.md..path1", "a.json", ".hidden.md", "tmp.md", "n.md.conflict2"}
 	for _, n := range machinery {
