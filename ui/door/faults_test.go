@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -165,6 +166,51 @@ func TestAClientThatDies(t *testing.T) {
 			t.Errorf("%s holds %q, %v", filepath.Base(f), b, err)
 		}
 	}
+}
+
+// TestAClientThatDoesNotRead: calls must be taken in only up to a bound, and the end of the server's context
+// must end the run.
+func TestAClientThatDoesNotRead(t *testing.T) {
+	d := newDesk(t, bearer.Caller{Name: "planner"})
+	ctx, cancel := context.WithCancel(t.Context())
+	in, write := io.Pipe()
+	answers, out := io.Pipe()
+	defer answers.Close()
+	ended := make(chan error, 1)
+	go func() { ended <- d.Stdio(ctx, in, out) }()
+	var taken atomic.Int64
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for i := range 2000 {
+			line := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`, i+2)
+			if i == 0 {
+				line = hello
+			}
+			if _, err := io.WriteString(write, line+"\n"); err != nil {
+				return
+			}
+			taken.Add(1)
+		}
+	}()
+	select {
+	case <-stopped:
+	case <-time.After(time.Second):
+	}
+	if n := taken.Load(); n < 20 || n > 300 {
+		t.Errorf("%d calls are taken in", n)
+	}
+	cancel()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("the run does not end")
+	}
+	_ = in.Close()
+	<-stopped
 }
 
 // TestNoFieldDrivesATerminal: text chosen by a store or a caller (title, name, source, client, session)

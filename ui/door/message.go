@@ -53,8 +53,9 @@ func messages(text []byte) (all []jsonrpc.Message, answer string) {
 
 // asked are the ids of the calls that have no answer yet. Its zero value has none.
 type asked struct {
-	mu  sync.Mutex
-	ids map[jsonrpc.ID]bool
+	mu    sync.Mutex
+	ids   map[jsonrpc.ID]bool
+	freed chan struct{} // has an element after an answer, for one who waits; nil: nobody does
 }
 
 // add takes in the calls among messages, or none of them where two calls would have the same id: the library
@@ -83,13 +84,17 @@ func (a *asked) answered(id jsonrpc.ID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.ids, id)
+	select {
+	case a.freed <- struct{}{}:
+	default:
+	}
 }
 
-// some reports whether a call waits for its answer.
-func (a *asked) some() bool {
+// waiting counts the calls that wait for their answers.
+func (a *asked) waiting() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return len(a.ids) > 0
+	return len(a.ids)
 }
 
 // soundID refuses a number that the library would answer as another one, and null, which it takes for a
