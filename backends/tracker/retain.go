@@ -219,7 +219,8 @@ func (a *adapter) newRecord(id string, req model.RetainRequest) (Record, error) 
 		want.Kind, want.Tier = Memory, TierMemory
 	}
 	if key != "" {
-		if err := CheckKey(key); err != nil {
+		// A restored item comes back under the name that it had, also one that no new item may have.
+		if err := CheckKey(key); err != nil && !req.Restore {
 			return Record{}, err
 		}
 	} else if a.NewID != nil || id != "" {
