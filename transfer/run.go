@@ -19,6 +19,7 @@ const (
 	Copied  Result = "copied"
 	Skipped Result = "skipped" // nothing was done or needed
 	Failed  Result = "failed"
+	Left    Result = "left" // its tier has no place in the destination
 )
 
 // Outcome is one item's result. Reason is in words: why it was not copied, or what was left out.
@@ -32,7 +33,7 @@ type Outcome struct {
 
 // Summary counts outcomes.
 type Summary struct {
-	Copied, Skipped, Failed int64
+	Copied, Skipped, Failed, Left int64
 	// Err is the failure of one item that stands for all: the first that passes by itself, else the first.
 	Err error
 }
@@ -142,6 +143,8 @@ func (r *run) settle(o Outcome) {
 		r.sum.Copied++
 	case Skipped:
 		r.sum.Skipped++
+	case Left:
+		r.sum.Left++
 	case Failed:
 		r.sum.Failed++
 		if r.sum.Err == nil || model.IsRetryable(o.Err) && !model.IsRetryable(r.sum.Err) {
@@ -149,7 +152,7 @@ func (r *run) settle(o Outcome) {
 		}
 	}
 	r.report(o)
-	r.journal.Progress(r.sum.Copied+r.sum.Skipped+r.sum.Failed, r.total, "item", "")
+	r.journal.Progress(r.sum.Copied+r.sum.Skipped+r.sum.Failed+r.sum.Left, r.total, "item", "")
 }
 
 const theSame = "it stands there already, the same"
@@ -175,7 +178,7 @@ func (r *run) step(ctx context.Context, id, key string, unsettled func(context.C
 		switch o.Result {
 		case "":
 			return errWaits
-		case Failed:
+		case Failed, Left:
 			return errFailed // not complete: a later run tries again
 		}
 		return nil
@@ -285,7 +288,7 @@ func (r *run) copy(ctx context.Context, id string, last bool) Outcome {
 	}
 	m := r.mapping(it.Tier)
 	if m.To == "" {
-		return Outcome{ID: id, Result: Skipped, Reason: "tier " + it.Tier + " is not copied: " + m.Why}
+		return Outcome{ID: id, Result: Left, Reason: "tier " + it.Tier + " is not copied: " + m.Why}
 	}
 	var beside *model.Beside
 	if r.From.Beside != nil {

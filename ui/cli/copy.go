@@ -153,6 +153,7 @@ type copiedRow struct {
 	Copied  int64   `json:"copied"`
 	Skipped int64   `json:"skipped"`
 	Failed  int64   `json:"failed"`
+	Left    int64   `json:"left"`
 	Job     jobs.ID `json:"job"` // empty for a dry run, which is none
 	DryRun  bool    `json:"dry_run"`
 }
@@ -170,7 +171,7 @@ type copyRow struct {
 func (a *app) runCopy(ctx context.Context, r *jobs.Runner, s *operator.Session, plan transfer.Plan, f copyFlags) (err error) {
 	tab := a.table("RESULT", "ITEM", "WHY")
 	told, end := a.progress()
-	takenUp, words := "taking up job %s, %s done before", "copied %d, skipped %d, failed %d"
+	takenUp, words := "taking up job %s, %s done before", "copied %d, skipped %d, failed %d, left behind %d"
 	if f.dryRun {
 		takenUp = "the copy would take up job %s, %s done before"
 		words = "would be " + words + "; what the destination's own checks refuse (scanner, cap, form) fails only at the write"
@@ -189,16 +190,18 @@ func (a *app) runCopy(ctx context.Context, r *jobs.Runner, s *operator.Session, 
 		return err
 	}
 	tab.flush()
-	a.result("summary", copiedRow{done.Copied, done.Skipped, done.Failed, done.Job, f.dryRun}, words, done.Copied, done.Skipped, done.Failed)
+	a.result("summary", copiedRow{done.Copied, done.Skipped, done.Failed, done.Left, done.Job, f.dryRun}, words, done.Copied, done.Skipped, done.Failed, done.Left)
 	switch {
 	case f.dryRun:
-		return partialIf(done.Failed > 0)
+		return partialIf(done.Failed+done.Left > 0)
 	case done.Failed > 0:
 		return notCopied(done.Summary)
 	case done.End.State == jobs.Cancelled:
 		return &exitError{exitPartial, model.E(model.Timeout, "", errors.New("stopped; the same command takes it up again"))}
 	case done.End.Err != nil && done.Copied > 0:
 		return &exitError{exitPartial, done.End.Err}
+	case done.End.Err == nil && done.Left > 0:
+		return &exitError{exitPartial, model.E(model.Unsupported, "", errors.New("some tiers go nowhere, and their items were left; --map FROM=TO gives a tier a place"))}
 	}
 	return done.End.Err
 }

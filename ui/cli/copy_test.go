@@ -63,6 +63,20 @@ func TestCopy(t *testing.T) {
 	}
 }
 
+// TestCopyLeavesATier: items of a tier without a place must be counted by themselves, and end in exit 3, also when the
+// copy is taken up again and in a dry run: a script that moves would remove them.
+func TestCopyLeavesATier(t *testing.T) {
+	d := newDesk(t)
+	db := filepath.Join(d.dir, "notes.db")
+	d.bare("create", "--yes", "sqlite="+db).want(t, 0)
+	for i, how := range []string{"--dry-run", "--yes", "--yes"} {
+		r := d.run("--open", "sqlite="+db, "copy", "--from", "crewship", "--to", "sqlite", "--map", "daily=session", how, "--json").want(t, 3)
+		if sum := r.row(t, "summary"); sum["left"] != 1.0 || sum["failed"] != 0.0 || sum["copied"].(float64)+sum["skipped"].(float64) != 1 {
+			t.Errorf("%d: %v", i, r.rows)
+		}
+	}
+}
+
 // TestExportAndBack: a store goes into a directory and from there into another store, and the log must
 // record the export.
 func TestExportAndBack(t *testing.T) {
