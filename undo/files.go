@@ -236,11 +236,36 @@ func (k *Keeper) sweep(now time.Time) {
 	}
 }
 
+// leap is the time that a clock may go ahead of the newest entry of a day before and still be believed.
+const leap = 24 * time.Hour
+
+// believed is now, or less where it is long after the entries of the days before: the clock may have leapt ahead,
+// and the entries would all go at once. A day after a further entry it is now again.
+func (k *Keeper) believed(now time.Time) (time.Time, error) {
+	ids, err := k.ids()
+	before, last := now.Add(-leap).UTC().Format(idTime), ""
+	for _, id := range ids {
+		if at := id[:len(idTime)]; at <= before {
+			last = max(last, at)
+		}
+	}
+	if err != nil || last == "" {
+		return now, err
+	}
+	if at, _ := time.Parse(idTime, last); at.Add(leap).Before(now) { // an id without a date believes nothing
+		return at.Add(leap), nil
+	}
+	return now, nil
+}
+
 // Sweep removes expired entries and files of interrupted writes, and returns how many files went. It opens only
 // entries that are as old as entries become, by their ids: there may be many. An entry from a time when they were
 // kept shorter goes at that age too.
 func (k *Keeper) Sweep() (int, error) {
-	now := k.clock.Now()
+	now, err := k.believed(k.clock.Now())
+	if err != nil {
+		return 0, err
+	}
 	young := now.Add(-k.keep).UTC().Format(idTime)
 	return k.remove(staleTemp, func(id string) (bool, error) {
 		if id[:len(idTime)] > young {

@@ -588,6 +588,30 @@ func TestALongLivedKeeperSweeps(t *testing.T) {
 	}
 }
 
+// TestAClockThatLeapsAhead: the entries must outlive writes by a clock that is wrong for less than a day, and go by a
+// right one, also after a long time without a write.
+func TestAClockThatLeapsAhead(t *testing.T) {
+	s, _, c, dir := setup(t)
+	k := undo.New(dir, undo.DefaultKeep, c, nil)
+	forget := func(want int) {
+		t.Helper()
+		s.items["a"] = "again"
+		if _, _, err := k.Forget(t.Context(), s.store(), model.ForgetRequest{ID: "a"}); err != nil {
+			t.Fatal(err)
+		}
+		if names, err := os.ReadDir(dir); err != nil || len(names) != want {
+			t.Errorf("%d files at %s, want %d: %v", len(names), c.Now(), want, err)
+		}
+	}
+	forget(1) // the one that is to last
+	c.Advance(400 * 24 * time.Hour)
+	forget(2)
+	c.Advance(2 * time.Hour)
+	forget(3)
+	c.Advance(25 * time.Hour)
+	forget(3) // without the first
+}
+
 // TestASweepOpensOldEntriesOnly: it must not read every entry, so that it finds an expired one by the age in its id.
 func TestASweepOpensOldEntriesOnly(t *testing.T) {
 	s, k, c, dir := setup(t)
