@@ -146,7 +146,7 @@ type UndoConfig struct {
 
 // GDPRConfig shapes erasures.
 type GDPRConfig struct {
-	MaxShare        float64  `toml:"max_share"`        // of a store, 0..1; 0 is the desk's default
+	MaxShare        *float64 `toml:"max_share"`        // of a store, 0..1; nil is the desk's default
 	RequireApproval bool     `toml:"require_approval"` // a second operator signs the plan
 	Approval        string   `toml:"approval"`         // "signature", or "session" where a session's record is enough; empty: signature
 	Approvers       []string `toml:"approvers"`        // fingerprints that may sign
@@ -436,8 +436,22 @@ func ParseConfig(reg *Registry, file, text string) (Config, error) {
 			return fail(at.find(toml.Key{"door", "trust", name}), "door.trust: a channel is user, tool, web or agent, not %q", channels[i])
 		}
 	}
-	if cfg.GDPR.MaxShare < 0 || cfg.GDPR.MaxShare > 1 {
+	if m := cfg.GDPR.MaxShare; m != nil && !(*m >= 0 && *m <= 1) {
 		return fail(at.find(toml.Key{"gdpr", "max_share"}), "gdpr.max_share is a part of a store, from 0 to 1")
+	}
+	// A zero that is written is not the default: it would be taken for the opposite of what it says.
+	for _, zero := range []struct {
+		table, key string
+		value      Duration
+		advice     string
+	}{
+		{"undo", "keep", cfg.Undo.Keep, "undo keeps what a change displaced, for a short time too: write 1h for an hour"},
+		{"gdpr", "approval_valid", cfg.GDPR.ApprovalValid, "an approval needs time to be used: write 1h for an hour"},
+		{"gdpr", "keep_closed", cfg.GDPR.KeepClosed, "write 1d for a day; without the key closed requests are kept for ever"},
+	} {
+		if zero.value == 0 && meta.IsDefined(zero.table, zero.key) {
+			return fail(at.find(toml.Key{zero.table, zero.key}), "%s.%s must be more than 0s: %s", zero.table, zero.key, zero.advice)
+		}
 	}
 	if slices.ContainsFunc(cfg.Conflict.Hosts, func(h string) bool { return len(h) < 2 || strings.ContainsAny(h, "/\x00") }) {
 		return fail(at.find(toml.Key{"conflict", "hosts"}), "a host of conflict.hosts has two characters or more and no slash")

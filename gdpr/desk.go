@@ -27,9 +27,9 @@ import (
 
 // Policy configures erasures.
 type Policy struct {
-	// MaxShare is the share of a store (0..1) from which the operator must type the number of items; 0 means
-	// 0.2.
-	MaxShare float64
+	// MaxShare is the share of a store (0..1) from which the operator must type the number of items; nil
+	// means DefaultMaxShare, 0 at every erasure.
+	MaxShare *float64
 	// RequireApproval demands a second operator's approval of the plan.
 	RequireApproval bool
 	// Approval is BySignature or BySession; empty means BySignature.

@@ -373,8 +373,8 @@ func TestSelectsAStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := w.plan(r.ID)
-	if len(all.Stores[0].Notes) != 1 || len(all.OverShare(0)) != 1 {
-		t.Errorf("notes %q, %d over the share; want both told", all.Stores[0].Notes, len(all.OverShare(0)))
+	if len(all.Stores[0].Notes) != 1 || len(all.OverShare(nil)) != 1 {
+		t.Errorf("notes %q, %d over the share; want both told", all.Stores[0].Notes, len(all.OverShare(nil)))
 	}
 	bare := order(all)
 	bare.ConfirmCount = 0
@@ -388,8 +388,8 @@ func TestSelectsAStore(t *testing.T) {
 	for _, key := range []string{"a", "b", "c"} {
 		small.put("db", model.RetainRequest{Tier: "session", Key: key, Content: "a note of " + name})
 	}
-	if p := small.plan(small.file().ID); len(p.Stores[0].Notes) != 1 || len(p.OverShare(0)) != 1 {
-		t.Errorf("a small store that goes as a whole: notes %q, %d over the share; want both told", p.Stores[0].Notes, len(p.OverShare(0)))
+	if p := small.plan(small.file().ID); len(p.Stores[0].Notes) != 1 || len(p.OverShare(nil)) != 1 {
+		t.Errorf("a small store that goes as a whole: notes %q, %d over the share; want both told", p.Stores[0].Notes, len(p.OverShare(nil)))
 	}
 	if _, err := w.desk.Hold(t.Context(), r.ID, gdpr.Hold{Store: "db", ID: "nowhere", Ground: "claim"}); err != nil {
 		t.Fatal(err)
@@ -511,5 +511,17 @@ func TestUnknownIsNotClean(t *testing.T) {
 				t.Errorf("a receipt: %v", err)
 			}
 		})
+	}
+}
+
+// TestAShareOfZero: a written zero asks for the number at every erasure; no share at all means the default.
+func TestAShareOfZero(t *testing.T) {
+	p := gdpr.Plan{Stores: []gdpr.StorePlan{{Store: "db", Items: 100, Targets: 1}, {Store: "graph", Items: 5}}}
+	zero := 0.0
+	if got := p.OverShare(&zero); len(got) != 1 || !strings.Contains(got[0].ShareWords(&zero), "1 of the 100 items of db would go or change, more than 0 %") {
+		t.Errorf("with 0: %v; want db", got)
+	}
+	if got := p.OverShare(nil); len(got) != 0 {
+		t.Errorf("by default: %v; want none", got)
 	}
 }

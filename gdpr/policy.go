@@ -23,11 +23,7 @@ const policyAction = "gdpr-policy"
 
 // rules are the policy as a receipt states it.
 func (p Policy) rules() receipt.Policy {
-	share := p.MaxShare
-	if share <= 0 {
-		share = DefaultMaxShare
-	}
-	out := receipt.Policy{Approval: p.RequireApproval, Approvers: slices.Sorted(slices.Values(p.Approvers)), ApprovalValid: p.valid().String(), MaxShare: share}
+	out := receipt.Policy{Approval: p.RequireApproval, Approvers: slices.Sorted(slices.Values(p.Approvers)), ApprovalValid: p.valid().String(), MaxShare: share(p.MaxShare)}
 	if p.Approval == BySession { // keep the hash of a policy without it
 		out.Method = BySession
 	}

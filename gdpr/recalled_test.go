@@ -95,7 +95,7 @@ func TestAStoreOfFourVerbsErasesByItsOwnCascade(t *testing.T) {
 	w := far.open(t)
 	r := w.file()
 	p := w.plan(r.ID)
-	if items, _ := p.Count(); items != 2 || actions(p)["far:(cascade)"].Action != gdpr.Scrub || len(p.OverShare(0)) > 0 {
+	if items, _ := p.Count(); items != 2 || actions(p)["far:(cascade)"].Action != gdpr.Scrub || len(p.OverShare(nil)) > 0 {
 		t.Errorf("%d items: %+v", items, actions(p))
 	}
 	w.complete(p)

@@ -27,15 +27,15 @@ const DefaultMaxShare = 0.2
 const wholeStore = 20
 
 // share is the permitted share of a store.
-func share(max float64) float64 {
-	if max <= 0 {
+func share(max *float64) float64 {
+	if max == nil {
 		return DefaultMaxShare
 	}
-	return max
+	return *max
 }
 
 // OverShare are the stores of which more than the permitted share would go.
-func (p *Plan) OverShare(max float64) []StorePlan {
+func (p *Plan) OverShare(max *float64) []StorePlan {
 	var out []StorePlan
 	for _, s := range p.Stores {
 		if s.Items > 0 && float64(s.Targets) > share(max)*float64(s.Items) {
@@ -46,7 +46,7 @@ func (p *Plan) OverShare(max float64) []StorePlan {
 }
 
 // ShareWords explains why a store of OverShare needs confirmation; the caller says what to type.
-func (s StorePlan) ShareWords(max float64) string {
+func (s StorePlan) ShareWords(max *float64) string {
 	part := strconv.FormatFloat(100*share(max), 'f', -1, 64)
 	return fmt.Sprintf("%d of the %d items of %s would go or change, more than %s %%: that is right where much of it is about this person, and wrong where an identifier is also somebody else's or a plain word. Read the rows of %s first",
 		s.Targets, s.Items, s.Store, part, s.Store)
