@@ -26,8 +26,8 @@ func (a *app) mcpCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "install CLIENT", Short: "Name memdesk in a client's configuration: " + strings.Join(names, ", "),
 		Long: "Adds one entry to the configuration of an agent's program and leaves everything else as it is; the old file is\n" +
-			"kept beside it. A file that cannot be read, that holds comments which would be lost, or that has another entry\n" +
-			"of the name is left alone, and the entry is printed (exit 6). --store, --open and --config become part of the entry.",
+			"kept beside it. A file that cannot be read, that holds comments which would be lost, or that has an entry of the\n" +
+			"name that memdesk did not write, is left alone, and the entry is printed (exit 6). --store, --open and --config become part of the entry.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			i := slices.IndexFunc(install.Clients, func(m install.Client) bool { return m.Name == args[0] })
 			if i < 0 {

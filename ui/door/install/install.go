@@ -11,6 +11,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,7 +121,7 @@ func (m Client) Snippet(name string, entry map[string]any) string {
 }
 
 // Edit puts the entry into a configuration's text and changes nothing else. An error says why the text is
-// left alone: it is unreadable, would lose comments, or has another entry of that name.
+// left alone: it is unreadable, would lose comments, or has an entry of that name that this command did not write.
 func (m Client) Edit(old []byte, name string, entry map[string]any) ([]byte, error) {
 	if m.toml {
 		return editTOML(old, m.path[0], name, entry)
@@ -146,7 +147,7 @@ func (m Client) Edit(old []byte, name string, entry map[string]any) ([]byte, err
 		if same(have, entry) {
 			return old, nil
 		}
-		if !ours(have) {
+		if !ours(have, entry) {
 			return nil, fmt.Errorf("it has another entry %q", name)
 		}
 	}
@@ -164,15 +165,20 @@ func same(have any, entry map[string]any) bool {
 	return err == nil && err2 == nil && bytes.Equal(a, b)
 }
 
-// ours reports whether an entry was made by this command: it starts serve mcp.
-func ours(have any) bool {
+// ours reports whether an entry was made by this command: it starts serve mcp of our program, wherever that lies.
+func ours(have any, entry map[string]any) bool {
 	e, ok := have.(map[string]any)
 	if !ok {
 		return false
 	}
+	program := "memdesk"
+	if command, ok := entry["command"].(string); ok {
+		program = filepath.Base(command)
+	}
+	command, _ := e["command"].(string)
 	args, _ := e["args"].([]any)
 	n := len(args)
-	return n >= 2 && args[n-2] == "serve" && args[n-1] == "mcp"
+	return filepath.Base(command) == program && n >= 2 && args[n-2] == "serve" && args[n-1] == "mcp"
 }
 
 // setJSON sets a member of nested objects by its path and keeps every other byte.
@@ -245,7 +251,12 @@ func editTOML(old []byte, table, name string, entry map[string]any) ([]byte, err
 		if same(have, entry) {
 			return old, nil
 		}
-		return nil, fmt.Errorf("it has another entry %q", name)
+		e, _ := have.(map[string]any)
+		written := []byte(tomlTable(table, name, e))
+		if !ours(have, entry) || bytes.Count(old, written) != 1 { // what somebody has edited is his
+			return nil, fmt.Errorf("it has another entry %q", name)
+		}
+		return parsedTOML(bytes.Replace(old, written, []byte(tomlTable(table, name, entry)), 1))
 	}
 	if inlineTable(old, table) {
 		return nil, fmt.Errorf("%s is written on one line", table)
@@ -257,8 +268,11 @@ func editTOML(old []byte, table, name string, entry map[string]any) ([]byte, err
 	if len(out) > 0 {
 		out = append(out, '\n')
 	}
-	out = append(out, tomlTable(table, name, entry)...)
-	if err := toml.Unmarshal(out, &root); err != nil {
+	return parsedTOML(append(out, tomlTable(table, name, entry)...))
+}
+
+func parsedTOML(out []byte) ([]byte, error) {
+	if err := toml.Unmarshal(out, &map[string]any{}); err != nil {
 		return nil, errors.New("the entry cannot be added to it")
 	}
 	return out, nil
@@ -280,10 +294,10 @@ func tomlTable(table, name string, entry map[string]any) string {
 	b.WriteString("[" + table + "." + name + "]\n")
 	for _, k := range slices.Sorted(maps.Keys(entry)) {
 		switch v := entry[k].(type) {
-		case []string:
+		case []string, []any:
 			var quoted []string
-			for _, s := range v {
-				quoted = append(quoted, strconv.Quote(s))
+			for i := range reflect.ValueOf(v).Len() {
+				quoted = append(quoted, strconv.Quote(fmt.Sprint(reflect.ValueOf(v).Index(i))))
 			}
 			b.WriteString(k + " = [" + strings.Join(quoted, ", ") + "]\n")
 		default:

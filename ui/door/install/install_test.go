@@ -36,3 +36,36 @@ func TestAChangedFileIsLeftAlone(t *testing.T) {
 		}
 	}
 }
+
+// TestOnlyItsOwnEntryIsReplaced: every client's entry of ours gives way to the one for other stores; an entry of another
+// program, or one that somebody has edited, stays.
+func TestOnlyItsOwnEntryIsReplaced(t *testing.T) {
+	for _, m := range install.Clients {
+		entry := func(command, store string) map[string]any {
+			return m.Stdio(command, []string{"--open", store, "serve", "mcp"})
+		}
+		before := m.Snippet("other", entry("/opt/x", "sqlite=y"))
+		edit := func(old []byte, e map[string]any) []byte {
+			out, err := m.Edit(old, "memdesk", e)
+			if err != nil {
+				t.Errorf("%s: %v in\n%s", m.Name, err, old)
+			}
+			return out
+		}
+		first := edit([]byte(before), entry("/usr/bin/memdesk", "sqlite=a"))
+		want := edit([]byte(before), entry("/opt/bin/memdesk", "vault=\"b"))
+		if got := edit(first, entry("/opt/bin/memdesk", "vault=\"b")); string(got) != string(want) {
+			t.Errorf("%s: replaced, it is\n%s\nwant\n%s", m.Name, got, want)
+		}
+		theirs := edit([]byte(before), entry("/usr/bin/other", "sqlite=a"))
+		if got, err := m.Edit(theirs, "memdesk", entry("/usr/bin/memdesk", "sqlite=a")); err == nil {
+			t.Errorf("%s: another program's entry became\n%s", m.Name, got)
+		}
+		if m.Name == "codex" {
+			edited := append(first, "startup_timeout_sec = 20\n"...)
+			if got, err := m.Edit(edited, "memdesk", entry("/opt/bin/memdesk", "vault=b")); err == nil {
+				t.Errorf("an edited entry became\n%s", got)
+			}
+		}
+	}
+}
