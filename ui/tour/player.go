@@ -95,6 +95,7 @@ type player struct {
 	width, height int // of the terminal
 	at            int
 	caption       string // empty: the console has the whole screen
+	ended         bool   // every step was played
 	wrote         time.Time
 	again         bool // the console needs its size again
 }
@@ -120,10 +121,13 @@ func (p *player) Write(b []byte) (int, error) {
 
 // draw writes the caption and leaves the cursor where it is. The lock is held.
 func (p *player) draw() {
-	if p.caption == "" {
+	if p.caption == "" || p.at == 0 && !p.ended { // before the first step the console may not have its own screen yet
 		return
 	}
 	head := fmt.Sprintf("── tour, %d of %d; any key ends it ", p.at, len(Steps))
+	if p.ended {
+		head = "── tour "
+	}
 	rule := []rune(head + strings.Repeat("─", max(p.width-len([]rune(head)), 0)))
 	caption := p.caption
 	if why := small(p.width, p.height); why != "" { // the terminal was made smaller
@@ -202,6 +206,9 @@ func (p *player) play(ctx context.Context, steps []Step) {
 			return
 		}
 	}
+	p.mu.Lock()
+	p.ended = true
+	p.mu.Unlock()
 	p.say(len(steps), End)
 }
 
@@ -213,7 +220,7 @@ func (p *player) still() bool {
 }
 
 // listen reads the terminal. Its answers to questions go on to the console; the first key ends the tour and
-// is not passed on, since it was pressed for the tour.
+// is not passed on, since it was pressed for the tour, unless that has played all its steps.
 func (p *player) listen(in io.Reader, hangUp func()) {
 	defer hangUp()
 	defer p.typed.Close()
@@ -231,7 +238,7 @@ func (p *player) listen(in io.Reader, hangUp func()) {
 	}
 }
 
-// takes reports whether the input has just ended the tour.
+// takes reports whether the input has just ended the tour under way.
 func (p *player) takes(b []byte) (taken bool) {
 	if len(b) > 1 && b[0] == '\x1b' && strings.ContainsRune("]P?[_", rune(b[1])) && !isKey(b) {
 		return false
@@ -247,7 +254,7 @@ func (p *player) takes(b []byte) (taken bool) {
 		default: // another size is pending: this one follows with the next look at the terminal
 			p.again = true
 		}
-		taken = true
+		taken = !p.ended
 	})
 	return taken
 }

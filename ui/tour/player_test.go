@@ -112,6 +112,34 @@ func TestAKeyEndsTheTour(t *testing.T) {
 	}
 }
 
+// Once every step was played, the first key must do what it does in the console, and no caption may lie over it. Before the
+// first step the console may not have its own screen yet: what is drawn then stays in the shell's.
+func TestAKeyAfterTheTour(t *testing.T) {
+	out := &screen{}
+	p := newPlayer(out)
+	p.resize(t.Context(), 100, 32)
+	size(t, p, tui.Size{Width: 100, Height: 30})
+	if _, err := p.Write([]byte("drawn")); err != nil {
+		t.Fatal(err)
+	}
+	if out.has("tour") {
+		t.Errorf("a caption before the first step: %q", out.buf.String())
+	}
+	p.play(t.Context(), nil)
+	if !out.has(End) || out.has("any key ends it") {
+		t.Errorf("the end: %q", out.buf.String())
+	}
+	in, keyboard := io.Pipe()
+	go p.listen(in, func() {})
+	go func() {
+		for _, key := range []string{"q", "j"} {
+			_, _ = io.WriteString(keyboard, key)
+		}
+	}()
+	size(t, p, tui.Size{Width: 100, Height: 32})
+	read(t, p.keys, "q")
+}
+
 func TestStepsFit(t *testing.T) {
 	var all time.Duration
 	for i, s := range append(append([]Step{}, Steps...), Step{Caption: End, See: "-"}) {
