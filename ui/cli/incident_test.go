@@ -97,6 +97,16 @@ func TestAnIncident(t *testing.T) {
 	}
 }
 
+// TestTakebackIsOfferedForWhatWasNoted: what the store alone says of a writer cannot be taken back.
+func TestTakebackIsOfferedForWhatWasNoted(t *testing.T) {
+	d := newDesk(t)
+	dir := filepath.Join(d.dir, "demo")
+	d.bare("demo", "--dir", dir, "--seed-only").want(t, 0)
+	if r := d.bare("--config", filepath.Join(dir, "config.toml"), "quarantine", "stories").want(t, 0, "by dara"); strings.Contains(r.out, "take it back") {
+		t.Errorf("a take-back of nothing is offered:\n%s", r.out)
+	}
+}
+
 // readerFunc is a reader made of one function.
 type readerFunc func(p []byte) (int, error)
 

@@ -255,11 +255,15 @@ func (a *app) stories(ctx context.Context, s *operator.Session, _ []string) erro
 			a.linef("  %s  %s", refOf(p.Store, p.ID), strings.Join(p.Signals, ", "))
 			a.linef("      %s", a.text.LineMax(strings.TrimSpace(p.Body), 160))
 		}
-		if story.Source != "" && !story.First.IsZero() {
-			// The writer chose the source. One that is not shown as it is cannot be copied.
-			if source := safetext.Word(story.Source); a.text.Line(source).String() == source {
-				a.linef("  take it back: memdesk takeback --source %s --since %s --dry-run", source, story.First.UTC().Format(time.RFC3339))
-			}
+		if story.Source == "" || story.First.IsZero() || s.Ledger == nil {
+			continue
+		}
+		if plan, err := s.PlanTakeback(ctx, story.Source, story.First); err == nil && len(plan) == 0 {
+			continue // the store alone says who wrote it
+		}
+		// The writer chose the source. One that is not shown as it is cannot be copied.
+		if source := safetext.Word(story.Source); a.text.Line(source).String() == source {
+			a.linef("  take it back: memdesk takeback --source %s --since %s --dry-run", source, story.First.UTC().Format(time.RFC3339))
 		}
 	}
 	return t.result()

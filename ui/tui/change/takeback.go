@@ -61,7 +61,11 @@ func (tb *Takebacks) Key(why func() string, of func() func(ctx context.Context) 
 			if !ok || w.Source == "" {
 				return nil, tb.D.Esc.Const("nobody knows who wrote this: only what went through memdesk can be taken back")
 			}
-			return tb.propose(ctx, w), safetext.Text{}
+			since, plan, err := tb.plan(ctx, w)
+			if err == nil && len(plan) == 0 { // a store's own word on its writer is not noted
+				return nil, tb.D.Esc.Sprintf("nothing is noted that %s wrote since %s: only what went through memdesk can be taken back", tb.D.Esc.LineMax(w.Source, prose.MaxTitle), tb.D.Esc.Line(w.Since))
+			}
+			return tb.answer(ctx, w, since, plan, err), safetext.Text{}
 		})
 	})
 }
@@ -70,13 +74,16 @@ func (tb *Takebacks) refusal() string {
 	return cmp.Or(act.When(tb.D.Origins == nil, "nothing is noted of who wrote what: memdesk takeback needs a state directory"), tb.D.Locked(""), tb.D.NoBulk())
 }
 
-// propose, in a command, shows the plan and asks; with nothing to take back, it asks for the writer.
-func (tb *Takebacks) propose(ctx context.Context, w Writing) *dialog.Dialog {
-	since, err := operator.ParseSince(w.Since, tb.D.Time.Clock.Now())
-	if err != nil {
-		return tb.form(w, 1, prose.Reason(tb.D.Esc, err).String())
+// plan, in a command, finds what would be taken back.
+func (tb *Takebacks) plan(ctx context.Context, w Writing) (since time.Time, plan []origin.Taken, err error) {
+	if since, err = operator.ParseSince(w.Since, tb.D.Time.Clock.Now()); err == nil {
+		plan, err = tb.D.Origins.PlanTakeback(ctx, w.Source, since)
 	}
-	plan, err := tb.D.Origins.PlanTakeback(ctx, w.Source, since)
+	return since, plan, err
+}
+
+// answer shows a plan and asks; with nothing to take back, it asks for the writer.
+func (tb *Takebacks) answer(ctx context.Context, w Writing, since time.Time, plan []origin.Taken, err error) *dialog.Dialog {
 	if err != nil {
 		return tb.form(w, 1, prose.Reason(tb.D.Esc, err).String())
 	}
@@ -182,7 +189,8 @@ func (tb *Takebacks) form(w Writing, at int, wrong string) *dialog.Dialog {
 	out.Fields[at].Wrong = esc.LineMax(wrong, prose.MaxReason)
 	out.Choices = []dialog.Choice{{Verb: "Preview", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 		next := Writing{Source: strings.TrimSpace(f.Fields[0]), Names: w.Names, Since: strings.TrimSpace(f.Fields[1])}
-		return dialog.Acted{Ok: true, Next: tb.propose(ctx, next)}
+		since, plan, err := tb.plan(ctx, next)
+		return dialog.Acted{Ok: true, Next: tb.answer(ctx, next, since, plan, err)}
 	}}}
 	return out
 }
