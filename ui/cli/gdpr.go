@@ -248,6 +248,9 @@ func (a *app) gdprPlanCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if r.State == gdpr.StateApproved && p.Hash != r.PlanHash {
+				a.sayf("the approval was of another plan: it no longer counts")
+			}
 			return a.printPlan(ctx, d, p, s.Fleet, text)
 		}),
 	}

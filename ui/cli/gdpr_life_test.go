@@ -91,7 +91,14 @@ func TestApprovalFromAScript(t *testing.T) {
 	if n := d.refusals(); n != 4 {
 		t.Errorf("%d refusals in the audit log; want 4", n)
 	}
+	const void = "the approval was of another plan: it no longer counts"
 	run("gdpr", "approve", id, "--plan-hash", hash[:16], "--key", benKey).want(t, 0, "approved")
+	if same := run("gdpr", "plan", id).want(t, 0); strings.Contains(same.err, void) {
+		t.Errorf("the same plan voids its approval: %s", same.err)
+	}
+	d.write("daily/2026-07-02.md", "- usr_ida9931 wrote\n- quiet\n")
+	hash, _ = run("gdpr", "plan", id, "--json").want(t, 0, void).last(t, "summary")["plan_hash"].(string)
+	run("gdpr", "approve", id, "--plan-hash", hash, "--key", benKey).want(t, 0, "approved")
 	run("gdpr", "erase", id, "--plan-hash", hash, "--yes").want(t, 0, "complete")
 	run("gdpr", "withdraw", id, "--reason", "too late", "--yes").want(t, 5, "complete")
 }

@@ -258,7 +258,10 @@ func TestTheRequesterNamesAKey(t *testing.T) {
 	r.press("ctrl+r").see("▲ approved")
 	r.press("A").answer("Approve the erasure of", "tab").press(mine, "tab").see("[Approve]").press("enter").see("not approved: refused")
 	r.press("A").answer("Approve the erasure of", "tab").press(theirs, "tab").see("[Approve]").press("enter").see("approved " + id)
-	r.press("ctrl+r").see("● approved").press("A").see("The plan is approved")
+	r.press("ctrl+r").see("● approved").press("A").see("The plan is approved").press("esc").press("esc")
+	// Another plan has no approval, so p asks first.
+	r.press("p").answer("Make the plan of "+id+" anew?", "enter").see("cancelled", "● approved")
+	r.press("p").answer("Make the plan of "+id+" anew?", "tab").see("[Plan]").press("enter").see("The plan of " + id)
 }
 
 // Where the policy allows it, the second operator approves by being logged in: no key is typed, and the

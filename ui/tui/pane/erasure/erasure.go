@@ -432,7 +432,7 @@ func erasureKeys(rq *requests, p *record.List[operator.ErasureRequest]) []act.Ac
 	withdrawn := func(r operator.ErasureRequest) string { return act.When(r.State == gdpr.StateWithdrawn, noChange(r)) }
 	out := []act.Act{
 		act.Request.With(func() string { return rq.D.Locked("") }, func() tea.Cmd { return rq.D.Modal.Show(rq.intakeDialog(rq.intake, -1, "")) }),
-		on(act.Plan, func(r operator.ErasureRequest) string { return cmp.Or(noChange(r), rq.D.NoBulk()) }, func(r operator.ErasureRequest) tea.Cmd { return rq.discover(r, nil) }),
+		on(act.Plan, func(r operator.ErasureRequest) string { return cmp.Or(noChange(r), rq.D.NoBulk()) }, func(r operator.ErasureRequest) tea.Cmd { return rq.replan(r, nil) }),
 		on(act.Erase, func(r operator.ErasureRequest) string {
 			return cmp.Or(act.When(r.State == gdpr.StateInScope, "it was carried out: r looks again"), planned(r))
 		}, rq.erase),

@@ -23,6 +23,7 @@ import (
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/chart"
+	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/diff"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
@@ -73,6 +74,18 @@ func (at *planPlace) near(r record.Row[planRow]) (distance int, ok bool) {
 		return 1, true
 	}
 	return 2, true
+}
+
+// replan is discover for an operator who asks for it; where an approval stands, it asks first.
+func (rq *requests) replan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
+	if r.State != gdpr.StateApproved {
+		return rq.discover(r, at)
+	}
+	esc := rq.D.Esc
+	return rq.D.Modal.Show(&dialog.Dialog{Title: esc.Const("Plan"), NoReason: true, Lines: []text.Line{
+		{Value: esc.Sprintf("Make the plan of %s anew?", r.ID), Kind: text.Title},
+		{Value: esc.Const("It is approved. If the new plan is another one, that approval no longer counts."), Kind: text.Alert},
+	}, Choices: []dialog.Choice{{Verb: "Plan", Run: func() tea.Cmd { return rq.discover(r, at) }}}})
 }
 
 // discover searches every store and shows the plan, with the cursor at a place of the last one; nil: its start.
