@@ -53,6 +53,7 @@ func TestLinear(t *testing.T) {
 		{"what messages name", []string{"2 Tiers", "6 Erasure", "store crewship daily", "enter 2", "ctrl+r", "1 Health", "esc", ":notices", "7 Nothing"},
 			[]string{"Tier pins of crews/eng/shared: 1 item, 2.4 KB, cap 2,500 characters per item.", "no erasure desk is attached", "1. Wednesday", "deploy window moved to 16:00", "There are no notices.", `No command "Nothing"`}, ""},
 		{"which store", []string{"store", "store none", "create none"}, []string{"say which store; there are crewship, graph, hostile, vault", `no store is named "none"`}, ""},
+		{"a store that is not counted yet", []string{"1"}, []string{"location: "}, "items: 0 items"},
 		{"jobs", []string{"stop 1", "jobs"}, []string{"These words bring one: jobs.", "there are no jobs"}, ""},
 		{"tiers", []string{"tiers crewship", "items 4"}, []string{"1. Store crewship, crewship: open. It holds 6 items", "1. Wednesday", "Tier daily of crews/eng/agents/bo: 2 items", "Tier pins"}, ""},
 		{"store and open", []string{"store crewship daily", "2", "open 9"}, []string{"2 items.", "1. Wednesday, id crews/eng/agents/bo/daily/2026-05-20.md, tier daily", "End of the list.", "tier: daily", "deploy window moved to 16:00", "There is no item 9"}, ""},

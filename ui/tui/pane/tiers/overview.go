@@ -375,7 +375,13 @@ func (o *overview) describe(r tierRow) []text.Line {
 	if err != nil {
 		return head
 	}
-	head = append(head, desk.Field("items", esc.Const(prose.Plural(r.items, "item")+", "+prose.Size(r.bytes))))
+	holds := prose.Plural(r.items, "item") + ", " + prose.Size(r.bytes)
+	if t, known := o.Tallies[r.at.Store]; !known {
+		holds = "not counted yet"
+	} else if t.err != nil && t.Counts == nil {
+		holds = "not counted"
+	}
+	head = append(head, desk.Field("items", esc.Const(holds)))
 	switch {
 	case r.isTier:
 		head = append(head, tierLines(esc, r.spec)...)

@@ -102,7 +102,11 @@ func (t *Tree) Place(n int) {
 }
 
 func (t *Tree) DetailOf(_ context.Context, n int) (*text.Page, model.Revision) {
-	return text.NewPage(t.p.Overview.describe(t.read[n]), ""), ""
+	row := t.read[n]
+	if i := t.place(n); i >= 0 { // counted meanwhile
+		row = t.p.Overview.rows[i]
+	}
+	return text.NewPage(t.p.Overview.describe(row), ""), ""
 }
 
 // listed is the list of a place for reading out. The pane shows that place while the list is current.
