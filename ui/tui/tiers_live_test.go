@@ -35,3 +35,10 @@ func TestTiersAppearByThemselves(t *testing.T) {
 	r.see("it cannot be shown") // the page does not turn to another item
 	r.press("esc").see("of 20").press("esc").see("▸ harbor", "20 ")
 }
+
+// The filter keeps the rows above a match; the cursor must be on the match, which enter opens.
+func TestTheFilterGoesToTheName(t *testing.T) {
+	t.Parallel()
+	r := startRobot(t, start{scenario: "desk", width: 120, height: 30, env: []string{"HOME=" + t.TempDir()}})
+	r.see("[2 Tiers]", "48,210").press("/").press("pins").press("enter").see("/pins").press("enter").see("1 of 1")
+}

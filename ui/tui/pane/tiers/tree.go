@@ -125,13 +125,31 @@ func (o *overview) ordered(rows []tierRow, depth int) []tierRow {
 	return out
 }
 
+func (o *overview) filter() operator.PageQuery {
+	words, not := strings.CutPrefix(o.Query, "!")
+	return operator.PageQuery{Filter: strings.TrimSpace(words), Not: not}
+}
+
+// toName moves the cursor from a row that stays for its description or for a row below it to the first one whose name
+// has the words of the filter.
+func (o *overview) toName() {
+	q := o.filter()
+	named := func(r tierRow) bool { return q.Matches(treeNames(r)...) }
+	if r, ok := o.current(); !ok || q.Filter == "" || q.Not || named(r) {
+		return
+	}
+	if i := slices.IndexFunc(o.rows, named); i >= 0 {
+		o.table.Sel = i
+		o.table.Clamp(1)
+	}
+}
+
 // filtered keeps the rows under the filter, each with all rows above it in the tree.
 func (o *overview) filtered(rows []tierRow) []tierRow {
 	if o.Query == "" {
 		return rows
 	}
-	words, not := strings.CutPrefix(o.Query, "!")
-	q := operator.PageQuery{Filter: strings.TrimSpace(words), Not: not}
+	q := o.filter()
 	keep := make([]bool, len(rows))
 	var above [3]int // the current ancestor at each depth
 	notes := ""
@@ -181,6 +199,7 @@ func (o *overview) narrow(query string) tea.Cmd {
 	}
 	o.Query = query
 	o.build()
+	o.toName()
 	if was := o.before; was != nil && query == "" {
 		o.before, o.wanted = nil, was.at
 		o.reach()
