@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -82,7 +83,7 @@ func (a *app) forgetQuestion(ctx context.Context, texts []string) (string, error
 	return question + "?", nil
 }
 
-// sayFalls names the relations that go with the items of refs.
+// sayFalls names the relations that go with the items of refs; those of an only item stand in its preview.
 func (a *app) sayFalls(ctx context.Context, refs []model.Ref) (all []string, err error) {
 	s, err := a.stores(ctx)
 	if err != nil {
@@ -95,7 +96,7 @@ func (a *app) sayFalls(ctx context.Context, refs []model.Ref) (all []string, err
 	}
 	stores, falls, err := s.FallsOf(ctx, refs)
 	for _, store := range stores {
-		if len(falls[store]) > 0 {
+		if len(falls[store]) > 0 && len(refs) > 1 {
 			a.sayf("%s: %s", store, undo.FallWords(falls[store]))
 		}
 		all = append(all, falls[store]...)
@@ -133,10 +134,11 @@ func (a *app) forgetOne(ctx context.Context, text string, req model.ForgetReques
 	}
 	req.ID = ref.ID
 	told, _ := s.Preview(ctx, store.Name, ref.ID) // the act reports an unreadable item
-	if a.flags.yes {                              // else the question told it
+	done, err := s.Forget(ctx, store.Name, req, a.flags.reason)
+	refused := model.IsRefusal(err) || errors.Is(err, model.Unsupported)
+	if a.flags.yes && !refused { // else the question told it, or nothing was done
 		a.sayEach(told, "%s: %s", text)
 	}
-	done, err := s.Forget(ctx, store.Name, req, a.flags.reason)
 	if err != nil {
 		return err
 	}

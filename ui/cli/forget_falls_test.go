@@ -42,6 +42,9 @@ INSERT INTO membership (hyperedge_id, node_id, role) VALUES ('one','a','subject'
 			t.Errorf("before the act nobody says %q:\n%s%s", want, asked.out, asked.err)
 		}
 	}
+	if n := strings.Count(asked.out+asked.err, "2 relations go with it"); n != 1 {
+		t.Errorf("what falls is said %d times:\n%s%s", n, asked.out, asked.err)
+	}
 	d.tty = false
 	r := on("forget", "sqlite:a", "--yes", "--json").want(t, 0, "2 relations go with it")
 	row := r.row(t, "forgotten")
@@ -94,5 +97,22 @@ func TestForgetNamesWhatUndoDoesNotPutBack(t *testing.T) {
 	notes, _ := restored.row(t, "restored")["notes"].([]any)
 	if len(notes) != 1 || !strings.HasPrefix(notes[0].(string), "updated_at was ") {
 		t.Errorf("%v", restored.rows)
+	}
+}
+
+// TestARefusedForgetSaysOnlyThat: what undo would not put back belongs to an act that is done.
+func TestARefusedForgetSaysOnlyThat(t *testing.T) {
+	d := newDesk(t)
+	home := filepath.Join(d.dir, "claude")
+	for name, text := range map[string]string{"CLAUDE.md": "be brief\n", "projects/-mill/memory/MEMORY.md": "# Mill\n"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(home, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := d.bare("--open", "claude="+home, "forget", "claude:CLAUDE.md", "--yes").want(t, 1, "instructions that people write"); strings.Contains(r.err, "undo") {
+		t.Errorf("a refusal speaks of undo: %s", r.err)
 	}
 }
