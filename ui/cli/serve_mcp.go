@@ -332,7 +332,8 @@ func (p Program) RunProcess() int {
 	return p.Run(ctx)
 }
 
-// heedHangup handles SIGHUP until ctx ends.
+// heedHangup handles SIGHUP until ctx ends. The signal stays caught: a terminal that closes sends it, and its shell sends
+// it again while the program still clears up.
 func (a *app) heedHangup(ctx context.Context, end func()) {
 	for {
 		select {
@@ -341,7 +342,6 @@ func (a *app) heedHangup(ctx context.Context, end func()) {
 		case <-a.hangup:
 		}
 		if !a.serving.Load() || a.Terminal(a.Stdin) {
-			signal.Stop(a.hangup) // the second one is the system's own
 			end()
 			return
 		}

@@ -4,9 +4,12 @@ import (
 	"context"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -91,4 +94,30 @@ func TestTheTourSeesWhatItSays(t *testing.T) {
 		t.Error("the console does not end")
 	}
 	_ = near.Close()
+}
+
+// A shell repeats the hang-up of its terminal. The second one must not end the program while it still clears up, as the
+// demo does after its tour.
+func TestASecondHangupEndsNothing(t *testing.T) {
+	a := &app{Program: Program{hangup: make(chan os.Signal, 1), Terminal: func(any) bool { return true }}, serving: new(atomic.Bool)}
+	signal.Notify(a.hangup, syscall.SIGHUP)
+	defer signal.Stop(a.hangup)
+	hangUp := func() {
+		t.Helper()
+		if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hangUp()
+	ended := false
+	a.heedHangup(t.Context(), func() { ended = true })
+	if !ended {
+		t.Error("the first one does not end the program")
+	}
+	hangUp()
+	select {
+	case <-a.hangup:
+	case <-time.After(time.Minute):
+		t.Error("the second one is not caught")
+	}
 }
