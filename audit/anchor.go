@@ -335,6 +335,11 @@ func (l *Log) consistency(old int64, h signedHead) (tlog.TreeProof, error) {
 	return p, nil
 }
 
+// Cosigned is a signed checkpoint with the signature lines of the witnesses that have answered to it.
+func (l *Log) Cosigned(signed []byte) []byte {
+	return append(bytes.Clone(signed), strings.Join(l.cosignatures(signed), "")...)
+}
+
 // cosignatures are the signature lines of witnesses over a checkpoint.
 func (l *Log) cosignatures(signed []byte) []string {
 	known := l.readAnchors()

@@ -73,6 +73,7 @@ func (a *app) auditCheckpointCommand() *cobra.Command {
 			}
 			if missing == nil {
 				return nil
+			signed = log.Cosigned(signed)
 			}
 			return &exitError{exitPartial, fmt.Errorf("not every anchor has it: %s", strings.ReplaceAll(missing.Error(), "\n", "; "))}
 		}),
@@ -111,10 +112,12 @@ func (a *app) auditProveCommand() *cobra.Command {
 			file := p.Bytes()
 			if err := atomicfile.Write(a.path(out), file, 0o644); err != nil {
 				return err
+			_ = log.Push(ctx, false) // a failure is reported at the end of the program
 			}
 			a.emit("proof", proofRow{seq, len(file)})
 			return nil
 		}),
+			p.Checkpoint = log.Cosigned(p.Checkpoint)
 	}
 	c.Flags().StringVar(&out, "out", "", "`FILE` for the proof (required)")
 	return c

@@ -3,12 +3,16 @@ package cli_test
 import (
 	"bytes"
 	"encoding/json"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
+	"golang.org/x/mod/sumdb/note"
+
+	"memdesk/audit/checkpoint"
 	"memdesk/audit/witness"
 	"memdesk/backends"
 	"memdesk/internal/clock"
@@ -152,6 +156,43 @@ func TestForgedNamesAreTampering(t *testing.T) {
 // TestStoreEventsThatCannotBeRead: a list without the events of a store that fails is partial.
 func TestStoreEventsThatCannotBeRead(t *testing.T) {
 	d := newDesk(t)
+// TestProofsAreCosigned: a proof and a checkpoint must carry the signature of the witness that has answered, and a
+// checkpoint with it must still be compared.
+func TestProofsAreCosigned(t *testing.T) {
+	d := newDesk(t)
+	w, err := witness.Open(witness.Options{Dir: filepath.Join(d.dir, "witness"), Trust: true, Clock: clock.System{}, Note: func(string, ...any) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := checkpoint.Verifier(w.VerifierKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(w)
+	defer server.Close()
+	config, proof, kept := filepath.Join(d.dir, "own.toml"), filepath.Join(d.dir, "proof"), filepath.Join(d.dir, "kept")
+	if err := os.WriteFile(config, []byte("[[audit.anchor]]\nkind = \"witness\"\nurl = \""+server.URL+"\"\nkey = \""+w.VerifierKey()+"\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.run("--config", config, "forget", "crewship:AGENT.md", "--yes").want(t, 0)
+	d.run("--config", config, "audit", "prove", "1", "--out", proof).want(t, 0)
+	proven, err := os.ReadFile(proof)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, signed, _ := strings.Cut(string(proven), "\n\n")
+	given := d.run("--config", config, "audit", "checkpoint").want(t, 0).out
+	for what, text := range map[string]string{"proof": signed, "checkpoint": given} {
+		if n, err := note.Open([]byte(text), note.VerifierList(v)); err != nil || len(n.Sigs) != 1 {
+			t.Errorf("the %s is not cosigned: %v in\n%s", what, err, text)
+		}
+	}
+	if err := os.WriteFile(kept, []byte(given), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.run("--config", config, "audit", "verify", "--since", kept).want(t, 0, "file "+kept+": records 1 to")
+}
+
 	dir := filepath.Join(d.dir, "repo", ".beads")
 	if err := os.MkdirAll(filepath.Join(dir, "interactions.jsonl"), 0o755); err != nil { // a directory
 		t.Fatal(err)
