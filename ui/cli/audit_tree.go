@@ -35,7 +35,14 @@ func (a *app) auditVerifyCommand() *cobra.Command {
 
 // sayProven prints what each anchor proves.
 func (a *app) sayProven(all []audit.Proven) {
-	outside := false
+	outside, silent := false, false
+	for _, c := range a.session.Config.Audit.Anchors {
+		name := audit.Anchor(c).Name()
+		if c.Kind == "witness" && !slices.ContainsFunc(all, func(p audit.Proven) bool { return p.By == name }) {
+			a.linef("%s: not asked; --witness %s asks it", name, c.URL)
+			silent = true
+		}
+	}
 	for _, p := range all {
 		outside = outside || p.Kind != "own" && p.Seq > 0
 		switch p.State {
@@ -50,7 +57,7 @@ func (a *app) sayProven(all []audit.Proven) {
 			a.linef("%s: proves nothing: %s", p.By, p.Why)
 		}
 	}
-	if !outside {
+	if !outside && !silent {
 		a.linef("no anchor outside vouches for the log: whoever owns the files can rewrite it")
 	}
 }
@@ -66,6 +73,7 @@ func (a *app) auditCheckpointCommand() *cobra.Command {
 				return err
 			}
 			missing := log.Push(ctx, true)
+			signed = log.Cosigned(signed)
 			if a.flags.json {
 				a.emit("checkpoint", checkpointRow{string(signed)})
 			} else if _, err := a.out.Write(signed); err != nil {
@@ -73,7 +81,6 @@ func (a *app) auditCheckpointCommand() *cobra.Command {
 			}
 			if missing == nil {
 				return nil
-			signed = log.Cosigned(signed)
 			}
 			return &exitError{exitPartial, fmt.Errorf("not every anchor has it: %s", strings.ReplaceAll(missing.Error(), "\n", "; "))}
 		}),
@@ -105,19 +112,19 @@ func (a *app) auditProveCommand() *cobra.Command {
 			if _, err := log.Checkpoint(ctx); err != nil {
 				return err
 			}
+			_ = log.Push(ctx, false) // a failure is reported at the end of the program
 			p, err := log.Prove(ctx, seq)
 			if err != nil {
 				return err
 			}
+			p.Checkpoint = log.Cosigned(p.Checkpoint)
 			file := p.Bytes()
 			if err := atomicfile.Write(a.path(out), file, 0o644); err != nil {
 				return err
-			_ = log.Push(ctx, false) // a failure is reported at the end of the program
 			}
 			a.emit("proof", proofRow{seq, len(file)})
 			return nil
 		}),
-			p.Checkpoint = log.Cosigned(p.Checkpoint)
 	}
 	c.Flags().StringVar(&out, "out", "", "`FILE` for the proof (required)")
 	return c

@@ -140,6 +140,9 @@ func TestForgedNamesAreTampering(t *testing.T) {
 	}
 	d.run("--config", config, "forget", "crewship:AGENT.md", "--yes").want(t, 0)
 	d.run("--config", config, "audit", "verify", "--witness", gone).want(t, 3)
+	if r := d.run("--config", config, "audit", "verify").want(t, 0, "witness "+gone+": not asked; --witness "+gone+" asks it"); strings.Contains(r.out, "no anchor outside") {
+		t.Errorf("nobody asked the witness, and it does not vouch: %s", r.out)
+	}
 	names := filepath.Join(d.env["XDG_STATE_HOME"], "memdesk", "audit", "names.jsonl")
 	b, err := os.ReadFile(names)
 	if err != nil {
@@ -153,9 +156,6 @@ func TestForgedNamesAreTampering(t *testing.T) {
 	}
 }
 
-// TestStoreEventsThatCannotBeRead: a list without the events of a store that fails is partial.
-func TestStoreEventsThatCannotBeRead(t *testing.T) {
-	d := newDesk(t)
 // TestProofsAreCosigned: a proof and a checkpoint must carry the signature of the witness that has answered, and a
 // checkpoint with it must still be compared.
 func TestProofsAreCosigned(t *testing.T) {
@@ -193,6 +193,9 @@ func TestProofsAreCosigned(t *testing.T) {
 	d.run("--config", config, "audit", "verify", "--since", kept).want(t, 0, "file "+kept+": records 1 to")
 }
 
+// TestStoreEventsThatCannotBeRead: a list without the events of a store that fails is partial.
+func TestStoreEventsThatCannotBeRead(t *testing.T) {
+	d := newDesk(t)
 	dir := filepath.Join(d.dir, "repo", ".beads")
 	if err := os.MkdirAll(filepath.Join(dir, "interactions.jsonl"), 0o755); err != nil { // a directory
 		t.Fatal(err)
