@@ -92,14 +92,14 @@ func (a *app) run(ctx context.Context) int {
 	return exitCode(err)
 }
 
-// execute runs the command. fang formats help on a terminal with colours, and the man pages. It runs
-// nothing else, because it asks the terminal for its background colour before it prints an error.
+// execute runs the command. fang formats help on a terminal with colours. It runs nothing else, because it asks
+// the terminal for its background colour before it prints an error.
 func (a *app) execute(ctx context.Context, root *cobra.Command) error {
 	help := slices.ContainsFunc(a.Args, func(s string) bool { return s == "--help" || s == "-h" || s == "help" })
 	dressed := help && a.Terminal(a.Stdout) && a.Env("NO_COLOR") == "" && a.Env("TERM") != "dumb" &&
 		!slices.Contains(a.Args, "--plain") && !slices.Contains(a.Args, "--no-color")
-	if dressed || slices.Contains(a.Args, "man") {
-		return fang.Execute(ctx, root, fang.WithVersion(a.Version), fang.WithErrorHandler(func(io.Writer, fang.Styles, error) {}))
+	if dressed {
+		return fang.Execute(ctx, root, fang.WithVersion(a.Version), fang.WithoutManpage(), fang.WithErrorHandler(func(io.Writer, fang.Styles, error) {}))
 	}
 	root.Version = a.Version
 	root.SilenceErrors, root.SilenceUsage = true, true
@@ -257,6 +257,7 @@ func (a *app) root() *cobra.Command {
 		}
 		root.AddCommand(g.commands...)
 	}
+	root.AddCommand(a.manCommand())
 	usageArgs(root)
 	a.complete(root)
 	addExamples(root)
