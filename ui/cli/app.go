@@ -259,6 +259,7 @@ func (a *app) root() *cobra.Command {
 	}
 	root.AddCommand(a.manCommand())
 	usageArgs(root)
+	strictHelp(root)
 	a.complete(root)
 	addExamples(root)
 	return root

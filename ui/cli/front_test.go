@@ -66,6 +66,15 @@ func TestManPage(t *testing.T) {
 	}
 }
 
+// TestHelpOfNoCommand: help of a command that is not there must say so.
+func TestHelpOfNoCommand(t *testing.T) {
+	d := newDesk(t)
+	d.bare("help", "nope").want(t, 2, `unknown command "nope" for "memdesk"`)
+	d.bare("help", "gdpr", "plam").want(t, 2, `unknown command "plam" for "memdesk gdpr"; did you mean plan?`)
+	d.bare("help", "gdpr", "plan").want(t, 0, "Searches every store", "REQUEST")
+	d.bare("help").want(t, 0, "memdesk demo")
+}
+
 // TestInfoNamesThePaths: info must print the paths of the state, with --json too.
 func TestInfoNamesThePaths(t *testing.T) {
 	d := newDesk(t)

@@ -54,6 +54,19 @@ func usageArgs(c *cobra.Command) {
 	}
 }
 
+// strictHelp refuses the help of a command that is not there.
+func strictHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	help, _, _ := root.Find([]string{"help"})
+	help.Args = func(_ *cobra.Command, args []string) error {
+		c, rest, err := root.Find(args)
+		if err != nil {
+			return err
+		}
+		return noCommand(c, rest)
+	}
+}
+
 // arity derives the number of arguments from a usage line: REF is one, [REF] one or none, REF... one or more.
 // Arguments precede flags and alternatives in parentheses.
 func arity(use string) (least, most int) {
