@@ -1,10 +1,12 @@
 package cli_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,8 +87,8 @@ func TestInfoNamesThePaths(t *testing.T) {
 
 var commented = regexp.MustCompile(`(?m)^# ((?:[a-z_]+|"[^"]+") += .*|\[\[?[a-z._]+\]\]?)$`)
 
-// TestTheCommentedConfiguration: the example or a kind's page must contain every configuration key, and
-// the example's commented lines must be valid when uncommented.
+// TestTheCommentedConfiguration: the example must have every configuration key and a block of every kind with
+// each of its keys; its commented lines, and each block by itself, must be valid when uncommented.
 func TestTheCommentedConfiguration(t *testing.T) {
 	b, err := os.ReadFile("../../config.toml.example")
 	if err != nil {
@@ -102,20 +104,34 @@ func TestTheCommentedConfiguration(t *testing.T) {
 			}
 		}
 	}
-	pages, err := filepath.Glob("../../docs/kinds/*.md")
-	if err != nil || len(pages) == 0 {
-		t.Fatalf("no pages of kinds: %v", err)
-	}
-	for _, page := range pages {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b = append(b, text...)
-	}
 	for _, key := range keysOf(reflect.TypeFor[backends.Config](), map[reflect.Type]bool{}) {
 		if !regexp.MustCompile(`(?m)^(# )*(` + key + ` = |\[\[?([a-z]+\.)?` + key + `\]\]?$)`).Match(b) {
 			t.Errorf("config.toml.example has no %s", key)
+		}
+	}
+
+	reg := backends.Builtin()
+	blocks := map[string]string{}
+	for _, block := range regexp.MustCompile(`(?m)^# \[\[store\]\]\n(?:#.*\n?)+`).FindAllString(string(b), -1) {
+		text := strings.TrimPrefix(strings.ReplaceAll("\n"+block, "\n# ", "\n"), "\n")
+		c, err := backends.ParseConfig(reg, filepath.Join(t.TempDir(), "config.toml"), text)
+		if err != nil {
+			t.Errorf("a block of the example: %v\n%s", err, text)
+			continue
+		}
+		blocks[c.Stores[0].Kind] = text
+	}
+	for _, name := range reg.Names() {
+		kind, _ := reg.Kind(name)
+		block, there := blocks[name]
+		if !there {
+			t.Errorf("config.toml.example has no block of kind %s", name)
+			continue
+		}
+		for _, key := range slices.Concat(kind.Keys, slices.Collect(maps.Keys(kind.Own))) {
+			if !regexp.MustCompile(`(?m)^(# )?` + key + ` = `).MatchString(block) {
+				t.Errorf("config.toml.example: the block of kind %s has no %s", name, key)
+			}
 		}
 	}
 }
