@@ -167,6 +167,8 @@ func (s *Session) lookOnly() string {
 		return "--read-only was given"
 	case s.reader:
 		return "the configuration makes this operator a reader"
+	case s.Looker && s.Door != Visit:
+		return "MEMDESK_ROLE=readonly: this session may only look"
 	case s.Looker:
 		return "this key may only look"
 	}

@@ -48,18 +48,18 @@ func (s *store) openGraph(tools map[string]bool, out *model.Store) {
 	}
 	out.Address = g.address
 	out.Notes = append(out.Notes, "the memory server takes no lock: a change that another caller makes at the same time can undo one of memdesk's, which is then reported")
-	deviate(out, "a text is a list of observations, each begun by `- `", "R05")
-	deviate(out, "appended observations begin on a line of their own, and one that is there is not added again", "R06")
-	deviate(out, "the server keeps no revisions: what is expected is compared before the change, not with it", "D07")
+	deviate(out, "a text is a list of observations, each begun by `- `", "R5")
+	deviate(out, "appended observations begin on a line of their own, and one that is there is not added again", "R6")
+	deviate(out, "the server keeps no revisions: what is expected is compared before the change, not with it", "D7")
 	deviate(out, "the tools keep no data-subject keys", "R33")
 	if tools["read_graph"] {
 		out.Falls = g.falls
 	}
 	if !tools["delete_observations"] {
-		deviate(out, "append only: the server has no tool that removes an observation", "D03", "D13", "R44")
+		deviate(out, "append only: the server has no tool that removes an observation", "D3", "D13", "R44")
 	}
 	if !tools["delete_entities"] {
-		deviate(out, "append only: the server has no tool that removes an entity", "R30", "R31", "R34", "D05")
+		deviate(out, "append only: the server has no tool that removes an entity", "R30", "R31", "R34", "D5")
 	}
 }
 

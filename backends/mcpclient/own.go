@@ -78,9 +78,9 @@ func (s *store) openOwn(ctx context.Context, tools map[string]bool, out *model.S
 	deviate(out, "the server leaves out what its scanner rejects and does not name it: it is cleaned where it lies", "R25", "D13")
 	deviate(out, "the tools keep no data-subject keys", "R33")
 	deviate(out, "the server tells time and size of an item, not every change", "L06")
-	deviate(out, "the rules by which a key makes an id are the server's", "D02")
+	deviate(out, "the rules by which a key makes an id are the server's", "D2")
 	if !tools["memory_forget"] {
-		deviate(out, "append only: the server lets this caller remove nothing", "R30", "R31", "R34", "D05")
+		deviate(out, "append only: the server lets this caller remove nothing", "R30", "R31", "R34", "D5")
 	}
 	return tools["memory_list"] && tools["memory_get"], !tools["memory_retain"] || !h.Writable, nil
 }

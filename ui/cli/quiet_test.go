@@ -17,8 +17,8 @@ func TestQuiet(t *testing.T) {
 // TestHealthSaysHowManyServe: the last line must count the stores and name those that are down.
 func TestHealthSaysHowManyServe(t *testing.T) {
 	d := newDesk(t)
-	d.run("--open", "vault="+d.dir+"/gone", "health").want(t, 1, "1 of 2 stores serve; down: vault")
-	d.run("--open", "inmem=", "health").want(t, 0, "2 of 2 stores serve")
+	d.run("--open", "vault="+d.dir+"/gone", "health").want(t, 1, "1 of 2 stores up; down: vault")
+	d.run("--open", "inmem=", "health").want(t, 0, "2 of 2 stores up")
 }
 
 // TestRecallNamesStoresWithoutAHitInOneLine: only stores with hits may have a line of their own.

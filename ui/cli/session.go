@@ -130,7 +130,7 @@ func (a *app) stores(ctx context.Context) (*operator.Session, error) {
 	case len(s.Fleet.Members()) > 0:
 		return s, nil
 	case len(a.only) == 0:
-		return nil, noStore()
+		return nil, noStore(s.Config.File)
 	case len(a.flags.stores) > 0:
 		return nil, usage("--store leaves out %s", strings.Join(a.only, " and "))
 	}
@@ -152,7 +152,10 @@ func (a *app) onlyStore(ctx context.Context, which string) (*operator.Session, m
 	return s, store, err
 }
 
-func noStore() error {
+func noStore(file string) error {
+	if file != "" {
+		return usage("no store: %s has no [[store]] block, and none was found. Take the # away from a block there, give --open KIND=LOCATION, or try `memdesk demo`", file)
+	}
 	return usage("no store: none is configured and none was found. Give --open KIND=LOCATION, write a configuration (`memdesk config init`), or try `memdesk demo`")
 }
 

@@ -21,13 +21,15 @@ import (
 func (a *app) storesCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "stores", Short: "Configured and discovered stores, what they can do and where they deviate",
+		Long: "Lists every store with what it can do, and the rules of the contract from which it deviates, with the reason:\n" +
+			"docs/contract.md has each rule by its number, docs/capabilities.md the words after can and cannot.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := a.open(cmd.Context())
 			if err != nil {
 				return err
 			}
 			if len(s.Fleet.Members())+len(a.unknown) == 0 {
-				return noStore()
+				return noStore(s.Config.File)
 			}
 			t := tally{app: a}
 			for _, m := range s.Fleet.Members() {
@@ -104,10 +106,12 @@ func (a *app) printStore(m backends.Member) {
 		a.wrapf("    cannot: %s", strings.Join(cannot, ", "))
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Store.Limits)) {
-		a.wrapf("    limit: %s %d", name, m.Store.Limits[name])
+		if m.Store.Limits[name] > 0 { // 0: there is none
+			a.wrapf("    limit: %s %d", name, m.Store.Limits[name])
+		}
 	}
 	for _, d := range m.Store.Deviations {
-		a.wrapf("    deviates from %s: %s", d.Rule, d.Reason)
+		a.wrapf("    deviates from %s: %s", model.RuleName(d.Rule), d.Reason)
 	}
 	for _, n := range m.Store.Notes {
 		a.wrapf("    note: %s", n)
@@ -123,7 +127,7 @@ type createdRow struct {
 func (a *app) createCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "create KIND=LOCATION", Short: "Make a new, empty store",
-		Long: "Makes a new, empty store of a kind that memdesk keeps itself (sqlite). Stores of other systems are\nmade by those systems. What exists is never touched.",
+		Long: "Makes a new, empty store of a kind that memdesk keeps itself (sqlite, postgres). Stores of other systems are\nmade by those systems. What exists is never touched.",
 		RunE: a.onBase(func(ctx context.Context, s *operator.Session, args []string) error {
 			configs, err := backends.ParseOpen(a.Kinds, args, a.Dir, a.Env)
 			if err != nil {
@@ -138,7 +142,7 @@ func (a *app) createCommand() *cobra.Command {
 			return nil
 		}),
 	}
-	c.Flags().BoolVar(&a.flags.yes, "yes", false, "accepted for scripts: nothing is asked, as nothing is displaced")
+	c.Flags().BoolVar(&a.flags.yes, "yes", false, "accepted for scripts: nothing is asked, as nothing is replaced")
 	return c
 }
 
@@ -169,7 +173,7 @@ func (a *app) health(ctx context.Context, s *operator.Session, _ []string) error
 	}
 	tab.flush()
 	if n := len(s.Fleet.Members()); n > 1 {
-		words := fmt.Sprintf("%d of %s serve", n-len(down), plural(int64(n), "store"))
+		words := fmt.Sprintf("%d of %s up", n-len(down), plural(int64(n), "store"))
 		if len(down) > 0 {
 			words += "; down: " + strings.Join(down, ", ")
 		}

@@ -64,9 +64,9 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	return records.New(records.Config{
 		Name: c.Name, Kind: Kind, Location: c.Path, DB: f, ReadOnlyReason: reason, Clock: c.Clock,
 		Tables: []records.Table{entities(), relations(), problems()},
-		Notes:  []string{"the memory server takes no lock: a write of its own that began before a change of memdesk's undoes it; Health and the next act say so, and how it is made again"},
-		Deviations: []model.Deviation{{Rule: "R05", Reason: "a text is a list of observations, each begun by `- `"},
-			{Rule: "R06", Reason: "appended observations begin on a line of their own, and one that is there is not added again"}},
+		Notes:  []string{"the memory server takes no lock: a write of the server that began before memdesk's change undoes that change; Health and the next act then say how to repeat it"},
+		Deviations: []model.Deviation{{Rule: "R5", Reason: "a text is a list of observations, each begun by `- `"},
+			{Rule: "R6", Reason: "appended observations begin on a line of their own, and one that is there is not added again"}},
 		Concerning: concerning, Observe: f.observe, Maintainer: medium{f}, Graph: records.Graph{DB: f, Node: node, Links: links}, Repairer: repairer{f, c.Clock}, Recent: recent,
 	}), nil
 }

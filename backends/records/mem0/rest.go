@@ -52,7 +52,7 @@ func openServer(ctx context.Context, c Config) (model.Store, error) {
 	out := records.New(records.Config{
 		Name: c.Name, Kind: Kind, Location: api.Where(), DB: db, Tables: []records.Table{s.table()}, ReadOnlyReason: reason, Remote: true, Clock: c.Clock,
 		Notes: []string{"served by mem0's REST server: it embeds an edited text anew, and what it deletes stays in its history"},
-		Deviations: []model.Deviation{{Rule: "D07", Reason: "the server keeps no revisions: what is expected is compared before the change, not with it"},
+		Deviations: []model.Deviation{{Rule: "D7", Reason: "the server keeps no revisions: what is expected is compared before the change, not with it"},
 			{Rule: "D18", Reason: "whom an item concerns is told by the owner's own keys: a write cannot tag it"}},
 		Bound: s.bound, Maintainer: unreachable,
 	})

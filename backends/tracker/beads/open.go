@@ -122,7 +122,7 @@ func openCLI(ctx context.Context, c Config, dir, why string) (model.Store, error
 		Name: c.Name, Kind: "beads", Location: c.Path, Backend: b, Capabilities: tracker.PresetCLI, Statuses: statusesOf(v.snapshot),
 		Memories: true, Bound: model.Bound{Workspace: c.Workspace, AgentID: c.AgentID, CrewID: c.CrewID},
 		ReadOnly: c.ReadOnly, ReadOnlyReason: c.ReadOnlyReason, Clock: files.clock, Notes: withWhy(why, cliNotes()),
-		Deviations: []model.Deviation{{Rule: "D07", Reason: "bd has no compare-and-swap: two writers with one revision may both succeed"}},
+		Deviations: []model.Deviation{{Rule: "D7", Reason: "bd has no compare-and-swap: two writers with one revision may both succeed"}},
 	})
 	store.Place = dir
 	store.Maintainer, store.Events = files, files

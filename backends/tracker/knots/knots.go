@@ -62,7 +62,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		},
 		Deviations: []model.Deviation{
 			{Rule: "R30", Reason: "kno has no delete: an item can be closed (its state becomes shipped), and its text edited"},
-			{Rule: "D01", Reason: "kno makes every id itself: a new item cannot be given one"},
+			{Rule: "D1", Reason: "kno makes every id itself: a new item cannot be given one"},
 		},
 	})
 	store.Place = b.tail.dir
