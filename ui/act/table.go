@@ -14,7 +14,7 @@ var (
 	Next  = Act{Keys: []string{"pgdown", "ctrl+f"}, Show: "PgDn", Verb: "next", Doc: "one screen down", Examples: []string{"next; of a list, the next twenty"}}
 	More  = Act{Keys: []string{"}"}, Verb: "more", Doc: "go on with a long text"}
 	Order = Act{Name: "order", Keys: []string{"o"}, Verb: "order", Args: "[NAME]", Lists: []string{"items"},
-		Doc: "the next order that the store has", Examples: []string{"order; which there are", "order newest"}}
+		Doc: "sort by the next order that the store offers", Examples: []string{"order; which there are", "order newest"}}
 	Hidden = Act{Name: "hidden", Keys: []string{"a"}, Verb: "hidden", Lists: []string{"items", "tiers"},
 		Doc: "show or leave out archived and bookkeeping items and hidden tiers", Examples: []string{"hidden"}}
 	MarkAll = Act{Keys: []string{"*"}, Verb: "mark all", Lists: []string{"items", "quarantine"}, Doc: "mark all rows that match the filter, however many pages they take", Examples: []string{"mark all"}}
@@ -38,12 +38,12 @@ var (
 		Examples: []string{"forget 3", "forget; all that are marked"}}
 	History = Act{Name: "history", Keys: []string{"H"}, Verb: "history", Args: "NUMBER or REF", Doc: "the recorded versions of this item, to read and to compare",
 		Examples: []string{"history 3"}}
-	Log    = Act{Name: "log", Keys: []string{"L"}, Doc: "what the operator log has about this item"}
+	Log    = Act{Name: "log", Keys: []string{"L"}, Doc: "what the audit log has about this item"}
 	Export = Act{Name: "export", Keys: []string{"x"}, Verb: "export", Args: "[NUMBER or REF]", Doc: "export the table as it is filtered to a file, CSV or JSON lines",
 		Examples: []string{"export 3; one item", "export; the list, as CSV or JSON lines"}}
 	Compare = Act{Name: "compare", Keys: []string{"c"}, Verb: "compare", Args: "NUMBER [NUMBER]", Lists: []string{"history"},
 		Doc: "compare with the version that is marked (space), or with the item as it is now", Examples: []string{"compare 2; with the item as it is now", "compare 1 2"}}
-	Restore = Act{Name: "restore", Keys: []string{"u"}, Verb: "restore", Args: "NUMBER", Lists: []string{"undo"}, Doc: "put back what this change displaced"}
+	Restore = Act{Name: "restore", Keys: []string{"u"}, Verb: "restore", Args: "NUMBER", Lists: []string{"undo"}, Doc: "undo this change"}
 )
 
 // Acts on entries of the quarantine.

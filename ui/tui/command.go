@@ -26,15 +26,15 @@ func (l *commandLine) Verbs() []act.Act {
 		return func() tea.Cmd { return a.Pages.openOverlay(title, lines()) }
 	}
 	return []act.Act{
-		{Verb: "store", Args: "[NAME [TIER [SCOPE]]]", Doc: "the items of a store, a tier or a scope of it; an only store needs no name",
+		{Verb: "store", Args: "[NAME [TIER [SCOPE]]]", Doc: "the items of a store, a tier or a scope of it; where one store is open it needs no name",
 			Examples: []string{"store graph; all tiers", "store graph longterm; one tier"}, Ask: l.runStore, Choices: l.storeNames},
 		{Verb: "tier", Args: "NAME", Doc: "the items of a tier of the store at the cursor", Ask: l.runTier, Choices: func() []string { return l.tierNames(l.a.Tiers.StoreHere()) }},
 		{Verb: "go", Args: "REF", Doc: "the item with this reference, store:id", Ask: l.runGo, Choices: l.references, More: l.moreReferences},
 		{Verb: "recall", Args: "WORDS", Doc: "ask every store for these words", Examples: []string{"recall deploy window"}, Words: l.queryWords,
 			Ask: func(words string) tea.Cmd { return tea.Batch(a.Enter(PaneRecall), a.Recall.Look(words)) }},
-		{Verb: "audit", Args: "[WORDS]", Doc: "the operator log, filtered by these words",
+		{Verb: "audit", Args: "[WORDS]", Doc: "the audit log, filtered by these words",
 			Examples: []string{"audit actor:ann action:forget store:graph", "audit outcome:refused since:2026-05-01 until:2026-05-20", "audit !actor:ann; of everybody else"}, Ask: l.runRecords(PaneAudit), Words: l.auditWords},
-		{Verb: "quarantine", Args: "[WORDS]", Doc: "what scanners have set aside, filtered by these words", Examples: []string{"quarantine ignore_previous"}, Ask: l.runRecords(PaneQuarantine)},
+		{Verb: "quarantine", Args: "[WORDS]", Doc: "what scanners blocked, filtered by these words", Examples: []string{"quarantine ignore_previous"}, Ask: l.runRecords(PaneQuarantine)},
 		{Verb: "conflicts", Args: "[WORDS]", Doc: "second copies of items, filtered by these words", Examples: []string{"conflicts", "1; then: why it is a conflict, and what differs"}, Ask: l.runRecords(PaneConflicts)},
 		{Verb: "erasure", Args: "[WORDS]", Doc: "requests to be forgotten, filtered by these words", Examples: []string{"erasure", "1; then: its state, its run, what there is to do"}, Ask: l.runRecords(PaneErasure)},
 		{Verb: "health", Doc: "every provider", Examples: []string{"health", "1; then: latency, last success, fill against caps, what it can and cannot do"}, Do: to(PaneHealth)},
@@ -442,7 +442,7 @@ func (l *commandLine) goTo(n int) tea.Cmd {
 	return l.a.Enter(n)
 }
 
-// Place is the place that words name: store, tier and scope; an only store needs no name. why says why there is none.
+// Place is the place that words name: store, tier and scope; where one store is open it needs no name. why says why there is none.
 func (l *commandLine) Place(words string) (at desk.ScopeOf, why string) {
 	w := append(strings.Fields(words), "", "", "")
 	at = desk.ScopeOf{Store: w[0], Tier: w[1], Scope: w[2]}

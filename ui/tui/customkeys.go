@@ -63,7 +63,7 @@ func CheckKeys(keys map[string]string) (wrong string, err error) {
 		case !slices.ContainsFunc(places(table), func(s act.Section) bool {
 			return slices.ContainsFunc(s.Acts, func(b act.Act) bool { return named(b, word) })
 		}):
-			return key, fmt.Errorf("[ui.keys] %s: no act is called %q; docs/keys.md has the words, and a command line begins with a colon", key, word)
+			return key, fmt.Errorf("[ui.keys] %s: no act is called %q; docs/keys.md has the words in its last column, and a command line begins with a colon", key, word)
 		}
 	}
 	return c.clash(table)

@@ -103,7 +103,7 @@ func (p *List[T]) factKeys() []act.Act {
 	if p.Kind.Facts == nil {
 		return nil
 	}
-	return []act.Act{{Keys: []string{"i"}, Name: "facts", Doc: "all that is known of this " + p.Kind.Noun + ", or what it is about", Why: p.None, Do: func() tea.Cmd {
+	return []act.Act{{Keys: []string{"i"}, Name: "facts", Doc: "switch between the text and all that is known of this " + p.Kind.Noun, Why: p.None, Do: func() tea.Cmd {
 		p.known, p.Asked = !p.known, ""
 		return p.Show()
 	}}}
