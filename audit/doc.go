@@ -1,4 +1,4 @@
-// Package audit is the tamper-evident operator log: the intent of every change
+// Package audit is the tamper-evident audit log: the intent of every change
 // is durable in it before the change, the outcome after. It decides nothing
 // about who may act, holds no name, path or reason in clear in its records, and
 // cannot be written twice at once.

@@ -66,7 +66,7 @@ type Options struct {
 	Beside *Log
 }
 
-// Log is the operator log in one directory, shared with other processes. It
+// Log is the audit log in one directory, shared with other processes. It
 // holds no file open between calls and is safe for concurrent use.
 type Log struct {
 	fs     atomicfile.FS

@@ -116,7 +116,7 @@ func (c OperatorConfig) names() map[string]string {
 	return out
 }
 
-// AuditConfig shapes the operator log.
+// AuditConfig shapes the audit log.
 type AuditConfig struct {
 	SegmentBytes int64 `toml:"segment_bytes"` // rotation size; 0 is the log's default
 	// CheckpointEvery is after how many records, AnchorEvery after how long, a program that goes on

@@ -67,7 +67,7 @@ const (
 // The reads that need a role. Headers and health need none.
 const (
 	ReadContent  Act = "read-content"  // bodies, excerpts, names in them
-	ReadLog      Act = "read-log"      // the operator log
+	ReadLog      Act = "read-log"      // the audit log
 	ReadRequests Act = "read-requests" // erasures, with the names in them
 )
 

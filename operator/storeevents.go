@@ -21,7 +21,7 @@ func OnlyNewest(stores []string) string {
 }
 
 // StoreEvent is an event of a store's own system: Crewship's journal, recurse's evolution log, the
-// interactions beside beads, the results of a gateway's calls. The operator log holds none of them.
+// interactions beside beads, the results of a gateway's calls. The audit log holds none of them.
 type StoreEvent struct {
 	Store string
 	model.StoreEvent
@@ -62,7 +62,7 @@ func Between(events []StoreEvent, after time.Time) (front, rest []StoreEvent) {
 	return events[:n], events[n:]
 }
 
-// Passes reports whether an event passes a filter of the operator log: of the log's fields an event has only
+// Passes reports whether an event passes a filter of the audit log: of the log's fields an event has only
 // action and time.
 func (e StoreEvent) Passes(q audit.Filter) bool {
 	switch {

@@ -187,7 +187,7 @@ var charts = []chart{
 			"All three grow with the store and not with the person. The peers search once, change, and prove nothing."},
 	{"conflicts", "Find every second copy, one file in a hundred", "ms",
 		"Names of all files are classified, and copies and their bases are read. `find` prints names only. A file costs the same at every size, 1.5 µs of a processor: half of it reads the copies and their bases, a sixth classifies names, a sixth finds them again. `find` asks for less with each name as there are more; where it looks at each file too (`-printf %s`), it takes twice as long as memdesk."},
-	{"verify", "Verify the operator log", "ms",
+	{"verify", "Verify the audit log", "ms",
 		"Every record is read and hashed, and the tree over them is built again: that nothing was changed cannot be known otherwise. Between two acts of a process " +
 			"the log does not walk what it has found whole before."},
 	{"memory", "Memory of a process that shows the first page", "MB",

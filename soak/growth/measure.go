@@ -33,7 +33,7 @@ type source struct {
 	location string                            // the store for the erasing peer
 }
 
-// stores measures SQLite, vault and PostgreSQL with n items each, and the operator log with n records.
+// stores measures SQLite, vault and PostgreSQL with n items each, and the audit log with n records.
 func (r *run) stores(n int) error {
 	dir := filepath.Join(r.keep, fmt.Sprint("growth-", n))
 	if r.keep == "" {

@@ -19,7 +19,7 @@ type Bench struct {
 	Removals  *change.Removals
 	Takebacks *change.Takebacks
 	Work      *task.Underway
-	// Log lists what the operator log has about an item.
+	// Log lists what the audit log has about an item.
 	Log func(model.Ref) tea.Cmd
 }
 

@@ -27,7 +27,7 @@ import (
 // auditHint is shown in an empty filter.
 const auditHint = "actor:ann action:forget store:x outcome:refused since:2026-05-01 words; ! inverts a term"
 
-// New is the pane that reads the operator log, newest first.
+// New is the pane that reads the audit log, newest first.
 func New(d *pane.Bench, at int) desk.Listing {
 	kind := events(d, model.Ref{})
 	kind.Pane = at
@@ -52,7 +52,7 @@ func events(d *pane.Bench, of model.Ref) record.Kind[operator.AuditEvent] {
 		Least: []int{0, 17, 10, 14, 11, 16}, Traits: record.Traits[operator.AuditEvent]{Badge: 5, Store: func(e operator.AuditEvent) string { return e.Store }},
 	}
 	if d.Audit == nil {
-		kind.Missing = "no audit log is attached to this console: memdesk audit list shows the operator log"
+		kind.Missing = "no audit log is attached to this console: memdesk audit list shows it"
 	}
 	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (record.Page[operator.AuditEvent], error) {
 		if q.Not { // the whole filter is one term then, after !
@@ -161,7 +161,7 @@ func auditText(d *desk.Desk, e operator.AuditEvent) *text.Page {
 	if e.Noted {
 		head = []text.Line{
 			{Value: esc.LineMax(e.Action, prose.MaxTitle), Kind: text.Title},
-			{Value: esc.Const("Noted by the store's own system. The operator log does not hold it."), Kind: text.Note},
+			{Value: esc.Const("Noted by the store's own system. The audit log does not hold it."), Kind: text.Note},
 		}
 	}
 	if e.Open {

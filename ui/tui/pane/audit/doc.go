@@ -1,2 +1,2 @@
-// Package audit is the pane that reads the operator log.
+// Package audit is the pane that reads the audit log.
 package audit
