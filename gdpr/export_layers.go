@@ -321,20 +321,20 @@ func (e *exporter) displaced() error {
 	}
 	entries, damaged, err := e.d.Undo.List()
 	if err != nil {
-		e.miss(ownStore, "what changes displaced cannot be listed: %s", model.KindOf(err))
+		e.miss(ownStore, "what undo keeps cannot be listed: %s", model.KindOf(err))
 		return nil
 	}
 	if len(damaged) > 0 {
-		e.miss(ownStore, "what %d changes displaced cannot be read", len(damaged))
+		e.miss(ownStore, "what undo keeps of %d changes cannot be read", len(damaged))
 	}
 	for _, u := range entries {
 		full, body, err := e.d.Undo.Read(u.ID)
 		if err != nil {
-			e.miss(ownStore, "what a change displaced cannot be read: %s", model.KindOf(err))
+			e.miss(ownStore, "what undo keeps of a change cannot be read: %s", model.KindOf(err))
 			continue
 		}
 		named := e.m.Names(body) || e.m.Names(full.Item)
-		x := exportItem{Store: ownStore, ID: full.Store + ":" + full.Item, Layer: "undo", Reason: "displaced by a change, kept until it expires", Meta: map[string]string{}}
+		x := exportItem{Store: ownStore, ID: full.Store + ":" + full.Item, Layer: "undo", Reason: "replaced or removed by a change, kept for undo until it expires", Meta: map[string]string{}}
 		for _, f := range full.Meta {
 			if e.m.Names(f.Name + "\n" + f.Value) {
 				named, x.Meta[f.Name] = true, f.Value

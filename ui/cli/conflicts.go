@@ -30,7 +30,7 @@ func (a *app) conflictsCommand() *cobra.Command {
 	return group("conflicts", "Second copies that sync tools, merges and refused writes left",
 		a.listing(list, true), &cobra.Command{Use: "show REF", Short: "One conflict: what it is, why that is thought, and both sides compared", RunE: a.onItem(a.showConflict)},
 		a.resolveCommand(), a.restoreCommand("undo ID", "Put back both sides of a resolved conflict",
-			"Puts back what a resolve displaced, as `memdesk undo restore` does. If a side has changed since,\nnothing is overwritten and the exit code is 5."))
+			"Puts back what a resolve replaced or removed, as `memdesk undo restore` does. If a side has changed since,\nnothing is overwritten and the exit code is 5."))
 }
 
 func (a *app) listConflicts(ctx context.Context, s *operator.Session, markers string) error {
@@ -397,7 +397,7 @@ func (a *app) sayResolved(c conflict.Copy, done operator.Done, take conflict.Tak
 	a.result("resolved", resolvedRow{Store: done.Store, Base: model.EncodeID(done.Item), Copy: model.EncodeID(c.ID), Take: take, Revision: done.Revision,
 		Undo: nilIfEmpty(done.Undo), Kept: nilIfEmpty(model.EncodeID(done.Kept)), Notes: list(done.Warnings)}, "%s  %s", refOf(done.Store, done.Item), what)
 	if done.Undo != "" && done.Obstacle == "" {
-		a.hintf("to take it back: memdesk conflicts undo %s (until %s)", done.Undo, when(done.Expires))
+		a.hintf("to undo it: memdesk conflicts undo %s (until %s)", done.Undo, when(done.Expires))
 	} else {
 		a.sayUndo(done)
 	}

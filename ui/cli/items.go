@@ -315,7 +315,7 @@ func filterFlags(fl *pflag.FlagSet, f *operator.ItemFilter) {
 }
 
 func noHistory(s model.Store) error {
-	return model.Errorf(model.Unsupported, "history", "store %s keeps no earlier versions; `memdesk undo list` shows what memdesk itself displaced", s.Name)
+	return model.Errorf(model.Unsupported, "history", "store %s keeps no earlier versions; `memdesk undo list` shows what memdesk itself replaced or removed", s.Name)
 }
 
 // versionRow is an earlier version of an item.

@@ -18,19 +18,19 @@ func (a *app) sayUndo(d operator.Done) {
 	case d.Obstacle != "":
 		a.sayf("kept until %s as undo entry %s, but it cannot be undone: %s", when(d.Expires), d.Undo, d.Obstacle)
 	default:
-		a.sayf("to take it back: memdesk undo restore %s (until %s)", d.Undo, when(d.Expires))
+		a.sayf("to undo it: memdesk undo restore %s (until %s)", d.Undo, when(d.Expires))
 	}
 }
 
 func (a *app) undoCommand() *cobra.Command {
-	restore := a.restoreCommand("restore ID", "Put back what a change displaced",
-		"Puts back what a change displaced, through the same audited path. If the item has changed since,\nnothing is overwritten and the exit code is 5.")
+	restore := a.restoreCommand("restore ID", "Put back what a change replaced or removed",
+		"Puts back what a change replaced or removed, through the same audited path. If the item has changed since,\nnothing is overwritten and the exit code is 5.")
 	show := &cobra.Command{
 		Use: "show ID", Short: "What an entry keeps",
 		RunE: a.onBase(a.showUndo),
 	}
-	show.Flags().BoolVar(&a.flags.raw, "raw", false, "the displaced body, unescaped, to a pipe or file")
-	return group("undo", "What changes displaced, and putting it back", &cobra.Command{
+	show.Flags().BoolVar(&a.flags.raw, "raw", false, "the kept body, unescaped, to a pipe or file")
+	return group("undo", "What changes replaced or removed, and putting it back", &cobra.Command{
 		Use: "list", Short: "What can be put back, newest first",
 		RunE: a.onBase(a.listUndo),
 	}, restore, show)
@@ -80,7 +80,7 @@ func (a *app) restore(ctx context.Context, id string) error {
 	if len(entry.Renewed) > 0 {
 		a.sayf("it comes back without its %s: the store makes these anew", strings.Join(entry.Renewed, ", "))
 	}
-	if err := a.confirm(ctx, "put back what "+id+" displaced?"); err != nil {
+	if err := a.confirm(ctx, "undo the change of "+id+"?"); err != nil {
 		return err
 	}
 	done, err := s.Restore(ctx, id, "")

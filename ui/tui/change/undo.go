@@ -154,7 +154,7 @@ func doUndo(d *desk.Desk, ctx context.Context, u operator.UndoRow, why string) d
 	if done.Relations > 0 {
 		word += " with " + prose.Plural(done.Relations, done.Fell)
 	}
-	out := dialog.Acted{Ok: true, Undone: []string{u.ID}, Text: esc.Sprintf("%s: %s; :undo lists what can be taken back", word, esc.LineMax(u.Item, prose.MaxTitle))}
+	out := dialog.Acted{Ok: true, Undone: []string{u.ID}, Text: esc.Sprintf("%s: %s; :undo lists what can be undone", word, esc.LineMax(u.Item, prose.MaxTitle))}
 	if len(done.Warnings) > 0 {
 		head := []text.Line{{Value: out.Text, Kind: text.Title}, {Kind: text.Blank}}
 		out.Title, out.Page = "Undo", text.NewPage(append(head, text.Lines(esc, text.Alert, done.Warnings)...), "")
@@ -168,7 +168,7 @@ func undoKind(us *Undos) record.Kind[operator.UndoRow] {
 	d := us.D
 	return record.Kind[operator.UndoRow]{
 		Noun: "change", Tell: tellUndo,
-		Empty: "Nothing is kept: no change of the last weeks can be taken back.",
+		Empty: "Nothing is kept: no change of the last weeks can be undone.",
 		Columns: []record.Column{
 			{Title: "WHEN", Width: 21, Dim: true}, {Title: "CHANGE", Width: 8}, {Title: "STORE", Width: 12}, {Title: "SIZE", Width: 10, Right: true, Dim: true}, {Title: "ITEM"},
 		},
