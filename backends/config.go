@@ -676,8 +676,18 @@ func (ix keyIndex) decodeError(err error) (position, string) {
 	if n, convErr := strconv.Atoi(m[1]); convErr == nil && pos.line != n {
 		pos = position{n, 1}
 	}
+	if t := wrongShape.FindStringSubmatch(m[3]); t != nil {
+		return pos, m[2] + " wants " + cmp.Or(shapes[t[1]], "another value")
+	}
 	return pos, m[2] + ": " + m[3]
 }
+
+// wrongShape is the decoder's word for a value of another type, shapes are ours for the type that it wants.
+var (
+	wrongShape = regexp.MustCompile(`^incompatible types: TOML value has type .*; destination has type (\w+)$`)
+	shapes     = map[string]string{"slice": `a list, as in ["first", "second"]`, "map": `a table, as in { first = "second" }`, "string": "a text in quotes", "boolean": "true or false",
+		"bool": "true or false", "integer": "a whole number", "float": "a number"}
+)
 
 // resolve makes the paths of a block absolute: ~ is the home directory, relative
 // ones start at the file's directory.
