@@ -111,7 +111,11 @@ func TestCapabilityMatrix(t *testing.T) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "| | %s |\n|---|%s\n", strings.Join(kinds, " | "), strings.Repeat("---|", len(kinds)))
 	for _, row := range facetRows {
-		fmt.Fprintf(&b, "| %s |", row.words)
+		words := row.words
+		if words != row.name { // the word that memdesk stores prints
+			words = "`" + row.name + "`: " + words
+		}
+		fmt.Fprintf(&b, "| %s |", words)
 		for _, k := range kinds {
 			cell := "–"
 			if stores[k].Capabilities()[row.name] {
