@@ -59,8 +59,11 @@ func BenchmarkPoisoningPage(b *testing.B) {
 		"found when its score is %.1f or more, the threshold that is used before an operator calibrates.\n\n"+
 		"Words alone do not tell a planted memory from an honest one: a false fact in plain words looks like a fact. What helps is who wrote it.\n"+
 		"With `[door] untrusted = \"review\"`, or in a tier that is loaded as instructions, nothing of an unknown writer is let in unseen,\n"+
-		"and `memdesk takeback` removes everything that one source wrote. The signals below only order what a person looks at.\n",
-		time.Now().UTC().Format(time.DateOnly), signal.RuleVersion, signal.Default)
+		"and `memdesk takeback` removes everything that one source wrote. The signals below only order what a person looks at.\n\n"+
+		"Each section below is one public set of labelled texts, headed by its file's name in the directory that MEMDESK_POISON_SETS names.\n"+
+		"Poisoned, backdoor trigger and clean are the set's own labels; `-` means that the set has no such text. `%s` is the version of\n"+
+		"memdesk's rules for signals.\n",
+		time.Now().UTC().Format(time.DateOnly), signal.RuleVersion, signal.Default, signal.RuleVersion)
 	hermes := quarantine.RulesOf(quarantine.HermesRules)
 	sets := []struct {
 		name string
