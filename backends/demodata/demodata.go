@@ -59,7 +59,8 @@ func Seed(ctx context.Context, dir string, now time.Time) error {
 	return os.WriteFile(filepath.Join(dir, ConfigFile), []byte(config), 0o600)
 }
 
-const config = `# The demonstration workspace of memdesk: ` + "`memdesk --config` this file opens it again." + `
+const config = `# The demonstration workspace of memdesk: ` + "`memdesk --config` this file opens it again;" + `
+# XDG_STATE_HOME=DIR/state before it takes the state of the demo in this directory too.
 [[store]]
 name = "harbor"
 kind = "crewship"

@@ -211,12 +211,12 @@ func (a *app) root() *cobra.Command {
 	f.StringArrayVarP(&a.flags.stores, "store", "s", nil, "only the store of this `NAME` (repeatable)")
 	f.StringArrayVar(&a.flags.open, "open", nil, "open `KIND=LOCATION` instead of what is configured or discovered (repeatable)")
 	f.BoolVar(&a.flags.readOnly, "read-only", false, "refuse every change")
-	f.BoolVar(&a.flags.plain, "plain", false, "ASCII, linear output")
+	f.BoolVar(&a.flags.plain, "plain", false, "ASCII only, no colours; lists one below the other")
 	f.BoolVar(&a.flags.noColor, "no-color", false, "no colours")
 	f.BoolVar(&a.flags.json, "json", false, "one JSON object per line; the same as -o json")
 	f.BoolVarP(&a.flags.quiet, "quiet", "q", false, "no talk on standard error: data, questions and errors only")
 	f.StringVarP(&a.flags.output, "output", "o", "", "`FORMAT`: json, wide (long titles whole) or name (the first column alone)")
-	f.DurationVar(&a.flags.timeout, "timeout", 0, "deadline of one operation on a store (default 10s)")
+	f.DurationVar(&a.flags.timeout, "timeout", 0, "deadline of one operation on a store, a `DURATION` (default 10s)")
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		if a.flags.plain {
 			a.text.ASCII = true
@@ -273,7 +273,7 @@ func (a *app) asks(c *cobra.Command) *cobra.Command {
 
 // asksWhy adds the flags --yes and --reason.
 func (a *app) asksWhy(c *cobra.Command) *cobra.Command {
-	c.Flags().StringVar(&a.flags.reason, "reason", "", "why, for the audit log")
+	c.Flags().StringVar(&a.flags.reason, "reason", "", "why, for the audit log: a `TEXT`")
 	return a.asks(c)
 }
 

@@ -17,7 +17,7 @@ import (
 )
 
 func (a *app) auditCommand() *cobra.Command {
-	return group("audit", "The operator log: who did what, and whether the log is intact", a.auditListCommand(), a.auditVerifyCommand(),
+	return group("audit", "The audit log: who did what, and whether the log is intact", a.auditListCommand(), a.auditVerifyCommand(),
 		a.auditAcknowledgeCommand(), a.auditCheckpointCommand(), a.auditProveCommand(), a.auditKeyCommand(), a.auditRetireCommand())
 }
 
@@ -411,7 +411,7 @@ func (a *app) auditAcknowledgeCommand() *cobra.Command {
 			return nil
 		}),
 	}
-	c.Flags().StringVar(&a.flags.reason, "reason", "", "what happened")
+	c.Flags().StringVar(&a.flags.reason, "reason", "", "what happened: a `TEXT`")
 	return a.asks(c)
 }
 

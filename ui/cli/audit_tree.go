@@ -200,6 +200,6 @@ func (a *app) auditRetireCommand() *cobra.Command {
 		}),
 	}
 	c.Flags().StringVar(&before, "before", "", "the `DATE` up to which records go (required)")
-	c.Flags().StringVar(&a.flags.reason, "reason", "", "why, for the log")
+	c.Flags().StringVar(&a.flags.reason, "reason", "", "why, for the audit log: a `TEXT`")
 	return a.asks(c)
 }

@@ -33,8 +33,11 @@ func (a *app) demoCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "demo", Short: "The console on a throw-away workspace with believable content",
 		Long: "Writes a small company's memory into a directory of its own and opens the console on it. Without\n" +
-			"--dir the directory is temporary and goes away at the end; state (audit log, undo) lies in it too,\n" +
-			"so that trying things leaves no trace elsewhere. --tour goes through three jobs by itself, in ninety\n" +
+			"--dir the directory is temporary and goes away at the end; state (audit log, undo, requests) lies in it\n" +
+			"too, so that trying things leaves no trace elsewhere. The store ferry goes out of reach now and then: that\n" +
+			"is how a store that is down looks. --seed-only writes the stores alone, without requests and audit log.\n" +
+			"A later command on a DIR keeps its state in $XDG_STATE_HOME/memdesk: set that variable to DIR/state for a\n" +
+			"trial, or your own audit log and list of erased persons take up the demo's. --tour goes through three jobs by itself, in ninety\n" +
 			"seconds: it types into the console and says what for; any key ends it, and the console is yours.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), dir, seedOnly, guided) },
 	}
@@ -77,7 +80,7 @@ func (a *app) demo(ctx context.Context, dir string, seedOnly, guided bool) (err 
 	if seedOnly {
 		config := filepath.Join(dir, demodata.ConfigFile)
 		a.result("demo", demoRow{dir, config}, "%s", dir)
-		a.hintf("open it with: memdesk --config %s", config)
+		a.hintf("open it with: XDG_STATE_HOME=%s memdesk --config %s", filepath.Join(dir, "state"), config)
 		return nil
 	}
 	if err := a.story(dir).Tell(ctx); err != nil {

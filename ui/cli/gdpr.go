@@ -21,7 +21,7 @@ import (
 
 func (a *app) gdprCommand() *cobra.Command {
 	type erasures = operator.Erasures
-	c := group("gdpr", "Erasure requests: file, plan, approve, erase, verify", a.gdprRequestCommand(), a.gdprStatusCommand("list", "Requests by deadline"), a.gdprStatusCommand("status", "Where requests stand"),
+	c := group("gdpr", "Erasure requests: file, plan, approve, erase, verify", a.gdprRequestCommand(), a.gdprStatusCommand("list", "The same as status"), a.gdprStatusCommand("status", "Where requests stand, by deadline"),
 		a.gdprPlanCommand(), a.gdprHoldCommand(), a.gdprUnholdCommand(), a.gdprChooseCommand(), a.gdprExtendCommand(), a.gdprWithdrawCommand(),
 		a.gdprExportCommand(), a.gdprAttestCommand(), a.gdprPolicyCommand(), a.gdprApproveCommand(), a.gdprEraseCommand(), a.gdprVerifyCommand(), a.gdprReceiptCommand(), a.gdprReportCommand(), a.gdprSweepCommand(),
 		a.gdprDueCommand(), a.gdprIdentityCommand(), a.gdprRecipientCommand(), a.gdprLetterCommand(), a.gdprRegisterCommand(),
@@ -84,7 +84,7 @@ func (a *app) gdprRequestCommand() *cobra.Command {
 	var in gdpr.Intake
 	keyFile, from, dsr := "", "", ""
 	c := &cobra.Command{
-		Use: "request (--subject ID [--alias A]... | --identifiers FILE) --received YYYY-MM-DD --ground TEXT", Short: "File a person's request",
+		Use: "request (--subject ID [--alias A]... | --identifiers FILE | --opendsr FILE) [--received YYYY-MM-DD] --ground TEXT", Short: "File a person's request",
 		Long: "Files a request to be forgotten. Every alias is looked for as a whole: give each name, address and\n" +
 			"number by which the stores may know the person, exactly as written. Each is confirmed by you. Names that a\n" +
 			"store itself ties to the person and that were not given are proposed on stderr, and never taken by themselves:\n" +
@@ -123,7 +123,7 @@ func (a *app) gdprRequestCommand() *cobra.Command {
 	f.StringVar(&from, "identifiers", "", "a `FILE` with one identifier a line, - for standard input, so that none is in the list of processes: the id first where --subject is not given, then aliases")
 	f.StringVar(&dsr, "opendsr", "", "a `FILE` with an erasure request in OpenDSR's JSON, - for standard input: identifiers, date and ground come from it")
 	f.StringVar(&in.Received, "received", "", "the `DATE` on which the request came in (default today)")
-	f.StringVar(&in.Ground, "ground", "", "what was asked for and why")
+	f.StringVar(&in.Ground, "ground", "", "what was asked for and why: a `TEXT`; its articles stand in the receipt")
 	f.StringVar(&in.By, "by", "", "`WHO` files it, for people (default: the operator)")
 	f.StringVar(&keyFile, "key", "", "your private key `FILE`, where approvals are demanded and you are not here over SSH: another key has to approve")
 	f.BoolVar(&a.flags.yes, "yes", false, "do not ask: every alias is confirmed")
@@ -474,7 +474,7 @@ func (a *app) gdprHoldCommand() *cobra.Command {
 			}
 			return nil
 		})
-	c.Flags().StringVar(&ground, "ground", "", "the exception that applies, such as Art. 17(3)(e): of these words the receipt has the article alone")
+	c.Flags().StringVar(&ground, "ground", "", "the exception that applies, a `TEXT` such as Art. 17(3)(e): of these words the receipt has the article alone")
 	return c
 }
 
@@ -503,7 +503,7 @@ func (a *app) gdprChooseCommand() *cobra.Command {
 				return gdpr.Choice{Store: r.Store, ID: r.ID, Action: gdpr.Action(strings.ToLower(action))}
 			})...)
 		})
-	c.Flags().StringVar(&action, "action", "", "forget or redact")
+	c.Flags().StringVar(&action, "action", "", "`forget|redact`")
 	return c
 }
 
@@ -526,6 +526,6 @@ func (a *app) gdprWithdrawCommand() *cobra.Command {
 			}
 			return d.Withdraw(ctx, id, a.flags.reason)
 		})
-	c.Flags().StringVar(&a.flags.reason, "reason", "", "who took it back, and why")
+	c.Flags().StringVar(&a.flags.reason, "reason", "", "who took it back, and why: a `TEXT`")
 	return a.asks(c)
 }

@@ -382,7 +382,7 @@ func (a *app) gdprReceiptCommand() *cobra.Command {
 				return model.Errorf(model.Unavailable, "receipt", "%s cannot be written", filepath.Base(out))
 			}
 			a.result("receipt", receiptRow{r.ID, key, nilIfEmpty(d.PublicKey()), len(file)}, "%s: receipt written", r.ID)
-			a.hintf("where nobody knows this desk: memdesk gdpr verify FILE --key %s", d.PublicKey())
+			a.hintf("where nobody knows this desk: memdesk gdpr verify FILE --key %s (its key id)", key)
 			return nil
 		}),
 	}

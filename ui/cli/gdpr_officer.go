@@ -63,8 +63,8 @@ func (a *app) gdprLetterCommand() *cobra.Command {
 			return nil
 		}),
 	}
-	c.Flags().StringVar(&kind, "kind", "", "which letter: "+strings.Join(papers.Kinds, ", "))
-	c.Flags().StringVar(&lang, "lang", lang, "the language: "+strings.Join(papers.Languages, ", "))
+	c.Flags().StringVar(&kind, "kind", "", "which letter, a `KIND`: "+strings.Join(papers.Kinds, ", "))
+	c.Flags().StringVar(&lang, "lang", lang, "the language, a `LANG`: "+strings.Join(papers.Languages, ", "))
 	return c
 }
 
@@ -91,7 +91,7 @@ func (a *app) gdprRegisterCommand() *cobra.Command {
 	year, asCSV := 0, false
 	var c *cobra.Command
 	c = &cobra.Command{
-		Use: "register --year YEAR [--csv]", Short: "The register of a year's requests, pseudonymous",
+		Use: "register [--year YEAR] [--csv]", Short: "The register of a year's requests, pseudonymous",
 		RunE: a.onDesk("", func(ctx context.Context, d *operator.Erasures, _ []string) error {
 			if !c.Flags().Changed("year") {
 				year = a.Clock.Now().UTC().Year()
@@ -147,7 +147,7 @@ func (a *app) gdprIdentityCommand() *cobra.Command {
 		func(ctx context.Context, d *operator.Erasures, id string) error {
 			return d.Identify(ctx, id, method, on)
 		})
-	c.Flags().StringVar(&method, "method", "", "how: "+strings.Join(gdpr.IdentityMethods, ", "))
+	c.Flags().StringVar(&method, "method", "", "how, a `METHOD`: "+strings.Join(gdpr.IdentityMethods, ", "))
 	c.Flags().StringVar(&on, "on", "", "the `DATE` of the check (default today)")
 	return c
 }
@@ -167,7 +167,7 @@ func (a *app) gdprAttestCommand() *cobra.Command {
 	f.StringArrayVar(&refs, "ref", nil, "the `REF` of an item (repeatable, of one store)")
 	f.StringVar(&in.Store, "store", "", "the `STORE` of the layers")
 	f.StringArrayVar(&in.Layers, "layer", nil, "a `LAYER` as `gdpr report` names it (repeatable)")
-	f.StringVar(&in.Ground, "ground", "", "what was seen, and where it may stay the exception that applies, such as Art. 17(3)(b)")
+	f.StringVar(&in.Ground, "ground", "", "what was seen, a `TEXT`, and where it may stay the exception that applies, such as Art. 17(3)(b)")
 	f.StringVar(&in.By, "by", "", "`WHO` looked at it (default: the operator)")
 	return a.asks(c)
 }
@@ -246,6 +246,6 @@ func (a *app) gdprPolicyCommand() *cobra.Command {
 		}),
 	}
 	c.Flags().BoolVar(&accept, "accept", false, "record the configured policy as the one in force")
-	c.Flags().StringVar(&a.flags.reason, "reason", "", "why it was changed")
+	c.Flags().StringVar(&a.flags.reason, "reason", "", "why it was changed: a `TEXT`")
 	return c
 }

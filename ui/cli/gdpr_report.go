@@ -163,7 +163,7 @@ func (a *app) gdprExportCommand() *cobra.Command {
 		}),
 	}
 	c.Flags().StringVar(&out, "out", "", "the `DIR` to make, or a file ending in .zip")
-	c.Flags().StringVar(&mark, "mark", "", "what became of an export: handed_over or deleted")
+	c.Flags().StringVar(&mark, "mark", "", "what became of an export: `handed_over|deleted`")
 	c.Flags().IntVar(&n, "export", 0, "the `NUMBER` of the export that is marked (default: the only open one)")
 	return c
 }

@@ -51,13 +51,13 @@ func (a *app) quarantineCommand() *cobra.Command {
 func (a *app) releaseCommand() *cobra.Command {
 	match := ""
 	c := &cobra.Command{
-		Use: "release REF [FILE|-]", Short: "Give agents a blocked item back: an edit that passes the scanner, with a reason",
+		Use: "release REF [FILE|-] --reason TEXT", Short: "Give agents a blocked item back: an edit that passes the scanner, with a reason",
 		Long: "Writes the edited text over the live source and removes the filed entry. The text must pass the\n" +
 			"scanner, since the next read would block it again. Without a FILE the source must be clean already.\n" +
-			"What the edit displaces is kept for `memdesk undo`.",
+			"What the edit replaces is kept for `memdesk undo`.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if strings.TrimSpace(a.flags.reason) == "" {
-				return usage("a release needs --reason: why may agents have this")
+				return usage("a release needs --reason TEXT: why may agents have this")
 			}
 			var body *string
 			if len(args) == 2 {
@@ -85,7 +85,7 @@ func (a *app) releaseCommand() *cobra.Command {
 			return err
 		},
 	}
-	c.Flags().StringVar(&a.flags.reason, "reason", "", "why agents may have it, for the audit log")
+	c.Flags().StringVar(&a.flags.reason, "reason", "", "why agents may have it, for the audit log: a `TEXT` (required)")
 	c.Flags().StringVar(&match, "if-match", "", "only if the source is at this `REVISION`")
 	return a.asks(c)
 }

@@ -52,7 +52,7 @@ func (a *app) serveSSHCommand() *cobra.Command {
 	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:2222", "`ADDRESS` to listen on; without a host it is this machine only")
 	c.Flags().StringVar(&f.keys, "authorized-keys", "", "`FILE` with the public keys that may come in (required)")
 	c.Flags().StringVar(&f.hostKey, "host-key", "", "`FILE` with the server's private key (default: in the state directory, made at the first start)")
-	c.Flags().IntVar(&f.sessions, "max-sessions", sshd.DefaultSessions, "how many consoles there are at a time")
+	c.Flags().IntVar(&f.sessions, "max-sessions", sshd.DefaultSessions, "at most `N` consoles at a time")
 	return c
 }
 

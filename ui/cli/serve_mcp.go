@@ -48,9 +48,9 @@ func (a *app) serveMCPCommand() *cobra.Command {
 	fl.StringVar(&f.provider, "provider", "", "also serve the Provider contract of this `STORE` at /v1/, to the same tokens")
 	fl.StringVar(&f.scopes, "scopes", "", "`LIST` of what a caller over stdio may: memory:recall,memory:retain,memory:forget,memory:health (default all)")
 	fl.StringVar(&f.tier, "tier", "", "`TIER` of a retain that names none")
-	fl.StringVar(&f.face, "face", door.Tools, "tools, or memory for Anthropic's memory tool")
+	fl.StringVar(&f.face, "face", door.Tools, "`tools|memory`; memory is Anthropic's memory tool")
 	fl.StringVar(&f.mount, "mount", "", "with --face memory: `STORE/TIER` that is /memories itself")
-	fl.StringArrayVar(&f.aliases, "alias", nil, "also the tools of another server: "+strings.Join(door.Aliases(), ", ")+" (repeatable)")
+	fl.StringArrayVar(&f.aliases, "alias", nil, "also the tools of another `SERVER`: "+strings.Join(door.Aliases(), ", ")+" (repeatable)")
 	return c
 }
 
@@ -166,7 +166,7 @@ func (a *app) serveProviderCommand() *cobra.Command {
 		Long: "Serves the store that --store names to agents, as JSON over HTTP with bearer tokens: the four calls of the\n" +
 			"contract and the reads that the store has (backends/remote/openapi.json describes them). What an agent changes\n" +
 			"stands in the audit log under the name of its token.\n" +
-			"Tokens are lines \"NAME TOKEN\" of a file that only its owner may read; it is read again when it changes.\n" +
+			"Tokens are lines \"NAME TOKEN [SCOPE,…]\" of a file that only its owner may read; it is read again when it\nchanges. Scopes are memory:recall, memory:retain, memory:forget, memory:health and memory:erase; a line\nwithout scopes has all.\n" +
 			"Without --tokens one is made in the state directory. An address that other machines can reach needs --tls-cert and --tls-key.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serveProvider(cmd.Context(), f) },
 	}

@@ -18,7 +18,7 @@ import (
 func (a *app) workCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "work", Short: "Work items: what is ready, what a query finds, and their changes",
-		Long: "The published port of work items over the stores that keep them. With --json every command ends with a row of\n" +
+		Long: "Work items, in every store that keeps some: list, find, change. With --json every command ends with a row of\n" +
 			"type result: ok, and on failure an error with code, message and retryable.",
 	}
 	var f model.WorkFilter
@@ -206,7 +206,7 @@ func (a *app) endWork(row any, failed *work.Failure) error {
 
 // changesWork adds the flags of a change. --reason is the item's own field, so the log's is --why.
 func (a *app) changesWork(c *cobra.Command) *cobra.Command {
-	c.Flags().StringVar(&a.flags.reason, "why", "", "why, for the audit log")
+	c.Flags().StringVar(&a.flags.reason, "why", "", "why, for the audit log: a `TEXT`")
 	return a.asks(c)
 }
 
@@ -296,7 +296,7 @@ func (a *app) workUpdateCommand() *cobra.Command {
 		"type": &c.Type, "status": &c.State, "assignee": &c.Assignee, "owner": &c.Owner, "parent": &c.Parent} {
 		f.Var(optionalText(to), name, "its new "+name+"; empty takes it out where the store can")
 	}
-	f.Var(optionalInt(&c.Priority), "priority", "its new priority, 0 to 4")
+	f.Var(optionalInt(&c.Priority), "priority", "its new `PRIORITY`, 0 to 4")
 	f.StringArrayVar(&c.Labels, "label", nil, "add a `LABEL`; repeatable")
 	f.StringArrayVar(&c.RemoveLabels, "remove-label", nil, "take a `LABEL` away; repeatable")
 	return cmd
