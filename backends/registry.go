@@ -310,7 +310,7 @@ func openWithin(ctx context.Context, timeout time.Duration, k Kind, c StoreConfi
 				}
 			}()
 		}
-		return model.Store{}, model.Errorf(model.Timeout, "open", "the place did not answer within %s", timeout)
+		return model.Store{}, model.Errorf(model.Timeout, "open", "the store did not answer within %s; --timeout gives it longer", timeout)
 	}
 }
 

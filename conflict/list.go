@@ -267,7 +267,7 @@ func (c *Copy) compare(r reading, copied, base side) bool {
 }
 
 func patternReason(r reading) string {
-	s := fmt.Sprintf("name pattern %d: %s", r.match.Row.Number, r.match.Row.What)
+	s := "name pattern " + r.match.Row.What
 	if len(r.chain) > 1 {
 		s += fmt.Sprintf(", %d markers deep", len(r.chain))
 	}

@@ -46,7 +46,7 @@ func CheckMatch(op string, want Revision, exists bool, current Revision) error {
 	case want == Absent:
 		return nil
 	case !exists:
-		return Errorf(Conflict, op, "the item is gone; revision %s was expected", want)
+		return Errorf(Conflict, op, "there is no such item; revision %s was expected", want)
 	case want != current:
 		return Errorf(Conflict, op, "the item has changed: revision %s was expected, %s is there", want, current)
 	}

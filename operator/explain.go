@@ -83,7 +83,7 @@ func (s *Session) Explain(ctx context.Context, store model.Store, id string, req
 		return e, nil
 	}
 	if own := p.reached(ctx, it, func(*model.RecallRequest) {}); own != "" {
-		e.add("item", Passes, "it can be given: %q leads to it", own)
+		e.add("item", Passes, "a search can find it: %q finds it", own)
 	} else {
 		s.explainItem(ctx, store, it, &e)
 		p.scope(ctx, it, &e)
@@ -260,14 +260,14 @@ func (p prober) words(ctx context.Context, it model.Item, e *Explanation) error 
 			e.add("words", NotKnown, "%q: the store does not take it alone: %v", w, err)
 		case found:
 			leads++
-			e.add("words", Passes, "%q leads to it", w)
+			e.add("words", Passes, "%q finds it", w)
 		case !in:
 			e.add("words", KeepsOut, "%q is not in it", w)
 		case more:
 			cut = true
 			e.add("words", NotKnown, "%q is in it; of %s it is not among the first %d", w, matches(res), len(res.Hits))
 		default:
-			e.add("index", KeepsOut, "%q is in it and does not lead to it: the store cuts texts into words another way, or its index is older than the text", w)
+			e.add("index", KeepsOut, "%q is in it and does not find it: the store cuts texts into words another way, or its index is older than the text", w)
 		}
 		if in {
 			has++
@@ -278,7 +278,7 @@ func (p prober) words(ctx context.Context, it model.Item, e *Explanation) error 
 	case limited(e.Answer) || cut:
 		p.limit(ctx, it, e)
 	case leads == len(words) && len(words) > 1:
-		e.add("words", KeepsOut, "each word leads to it, all of them together do not: the store wants them closer together, in one line or as they were typed")
+		e.add("words", KeepsOut, "each word finds it, all of them together do not: the store wants them closer together, in one line or as they were typed")
 	default:
 		e.add("index", NotKnown, "nothing that memdesk can see keeps it out")
 	}

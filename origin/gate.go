@@ -46,7 +46,7 @@ func (e *HeldError) Error() string { return e.Unwrap().Error() }
 
 // Unwrap is the plain refusal, for callers that do not know held writes.
 func (e *HeldError) Unwrap() error {
-	return model.Refuse("retain", fmt.Sprintf("held for review: %s / %s", e.Category, e.Pattern))
+	return model.Refuse("retain", fmt.Sprintf("held for review (%s / %s): `memdesk quarantine list` shows it", e.Category, e.Pattern))
 }
 
 // Gate records the writer of every Retain and Forget, and holds back an agent's write that a scanner rejects

@@ -16,7 +16,7 @@ type Vectors interface {
 }
 
 // NoVector is the advice for a node without a vector.
-const NoVector = "the node has no vector: whoever embeds this store's texts must embed it first"
+const NoVector = "this item has no vector, so nothing can be compared with it"
 
 // graph is the Graph facet over one backend.
 type graph struct{ *adapter }

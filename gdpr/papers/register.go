@@ -85,6 +85,9 @@ func (r Register) Markdown() string {
 	for _, e := range r.Entries {
 		cells := e.row()
 		for i, c := range cells {
+			if yes, err := strconv.ParseBool(c); err == nil && (columns[i] == "extended" || columns[i] == "late") {
+				c = map[bool]string{true: "yes", false: "no"}[yes]
+			}
 			cells[i] = strings.ReplaceAll(esc.Line(c).String(), "|", `\|`)
 		}
 		fmt.Fprintf(&out, "| %s |\n", strings.Join(cells, " | "))

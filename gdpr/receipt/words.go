@@ -38,7 +38,7 @@ func (p Party) String() string {
 }
 
 func (p Policy) String() string {
-	words := "no second operator had to approve"
+	words := "no approval is required"
 	if p.Approval {
 		words = "a second operator had to approve"
 		if n := len(p.Approvers); n > 0 {

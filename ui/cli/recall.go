@@ -91,7 +91,7 @@ func (a *app) recallCommand() *cobra.Command {
 	f := c.Flags()
 	f.BoolVar(&hook, "hook", false, "one fenced block for an agent's session hook; without QUERY the newest items")
 	f.IntVar(&limit, "bytes", hookBytes, "with --hook: at most `N` bytes")
-	f.StringVar(&format, "format", hookText, "with --hook: text, or claude for Claude Code's SessionStart hook")
+	f.StringVar(&format, "format", hookText, "with --hook: `text|claude`; claude is for Claude Code's SessionStart hook")
 	f.BoolVar(&origins, "origin", false, "also who wrote each hit last, as far as memdesk or its store knows")
 	f.StringVar(&explain, "explain", "", "why this item (`REF`, or its id in the one --store) is a hit or is not, instead of the hits")
 	filterFlags(f, &filter)
@@ -197,6 +197,7 @@ type checkRow struct {
 	itemAt
 	Rule    string           `json:"rule"`
 	Verdict operator.Verdict `json:"verdict"`
+	Word    string           `json:"-" col:"VERDICT"`
 	Why     string           `json:"why"`
 }
 
@@ -236,7 +237,7 @@ func (a *app) explain(ctx context.Context, text string, req model.RecallRequest)
 	tab := a.table("RULE", "VERDICT", "WHY")
 	tab.whole = true
 	for _, c := range e.Checks {
-		tab.put("check", checkRow{newItemAt(store.Name, ref.ID), c.Rule, c.Verdict, c.Why})
+		tab.put("check", checkRow{newItemAt(store.Name, ref.ID), c.Rule, c.Verdict, strings.ReplaceAll(string(c.Verdict), "_", " "), c.Why})
 	}
 	tab.flush()
 	r := explainedRow{itemAt: newItemAt(store.Name, ref.ID), Hit: e.Hit != nil, Hits: len(e.Answer.Hits),
@@ -319,7 +320,7 @@ func (a *app) turnCommand() *cobra.Command {
 	}
 	after.Flags().StringVar(&tier, "tier", "", "the `TIER`")
 	after.Flags().StringVar(&key, "key", "", "the `KEY` inside the tier")
-	after.Flags().StringVar(&source, "source", "agent", "where the text comes from: CHANNEL[:DETAIL]")
+	after.Flags().StringVar(&source, "source", "agent", "where the text comes from: `CHANNEL[:DETAIL]`")
 	return group("turn", "Around an agent's run: recall before it, keep what it left after it", before, a.asks(after))
 }
 

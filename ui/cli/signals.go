@@ -60,7 +60,7 @@ func (a *app) signalCommands() []*cobra.Command {
 			"nothing that a store's own scanner blocks.",
 		RunE: a.onStores(a.clearSuspects),
 	}
-	harmless.Flags().StringVar(&a.flags.reason, "reason", "", "why they are harmless, for the audit log")
+	harmless.Flags().StringVar(&a.flags.reason, "reason", "", "why they are harmless, for the audit log: a `TEXT`")
 	keep := false
 	rescan := &cobra.Command{
 		Use: "rescan", Short: "What today's rules flag that the last scan did not, and the other way round",
@@ -341,6 +341,10 @@ func (a *app) rescan(ctx context.Context, s *operator.Session, keep bool) error 
 			return err
 		}
 	}
-	a.sayf("%s flagged under rules %s; the last scan was under %s", plural(int64(len(flagged)), "item"), signal.RuleVersion, orDash(last.Rules))
+	before := "no earlier scan was kept"
+	if last.Rules != "" {
+		before = "the last scan that was kept was by " + last.Rules
+	}
+	a.sayf("%s flagged by today's rules (%s); %s", plural(int64(len(flagged)), "item"), signal.RuleVersion, before)
 	return t.result()
 }

@@ -85,7 +85,7 @@ func TestStories(t *testing.T) {
 		r.asked("F", "Mark 3 texts as harmless?").see("1 of them for saying nearly the same").press("esc").see("cancelled")
 		r.asked("F", "Mark 3 texts").press("tab").press("a joke").press("tab").see("[Mark]").press("enter").see("3 texts marked as harmless").press("esc").see("1 of 1", "ada").gone("alike texts")
 		rescan := func() *robot { return r.press(":").press("rescan").asked("enter", "Keep today's scan?") }
-		rescan().see("flagged now", "under signals-1", "pins.md: claims_trust").press("esc").see("cancelled")
+		rescan().see("flagged now", "by signals-1", "pins.md: claims_trust").press("esc").see("cancelled")
 		rescan().press("tab").see("[Keep]").press("enter").see("today's scan is the one")
 		rescan().see("no longer").press("esc").see("cancelled")
 		r.press("esc").see("[4 Quarantine]", "1 of 3").press("q")

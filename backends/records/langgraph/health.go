@@ -42,7 +42,7 @@ func (l layout) storeChecks() []records.Check {
 	if !l.has("store") {
 		return nil
 	}
-	out := []records.Check{{Kind: "expired", Message: "%d expired rows are still on disk", Count: `SELECT count(*) FROM ` + l.table("store") + ` m WHERE ` + l.column("expires_at") + ` < now()`}}
+	out := []records.Check{{Kind: "expired", Message: "expired rows still on disk: %d", Count: `SELECT count(*) FROM ` + l.table("store") + ` m WHERE ` + l.column("expires_at") + ` < now()`}}
 	if !l.has("store_vectors") || !slices.Contains(l.have["store"], "updated_at") {
 		return out
 	}

@@ -152,7 +152,7 @@ func TestHealthAndLayers(t *testing.T) {
 	for _, f := range backendtest.Examined(t, s).Findings {
 		text += f.Message + "\n"
 	}
-	if !strings.Contains(text, "1 expired rows") || !strings.Contains(text, "1 rows of checkpoint_blobs have no checkpoint") {
+	if !strings.Contains(text, "expired rows still on disk: 1") || !strings.Contains(text, "1 rows of checkpoint_blobs have no checkpoint") {
 		t.Errorf("health: %s", text)
 	}
 	r, err := s.Maintainer.OpenLayer(t.Context(), "checkpoint_blobs")

@@ -78,7 +78,7 @@ func (s *store) concerning(tx records.Tx, subjects []string, yield func(id, subj
 
 // observe reports problems that mem0 itself does not (M05).
 func (s *store) observe(tx records.Tx) ([]model.HealthFinding, error) {
-	out, err := records.Checks(tx, records.Check{Kind: "expired", Message: "%d expired memories are still on disk", Count: `SELECT count(*) FROM ` + s.memories.Table + ` m WHERE ` + s.expired()})
+	out, err := records.Checks(tx, records.Check{Kind: "expired", Message: "expired memories still on disk: %d", Count: `SELECT count(*) FROM ` + s.memories.Table + ` m WHERE ` + s.expired()})
 	if err != nil {
 		return nil, err
 	}

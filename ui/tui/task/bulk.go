@@ -139,7 +139,7 @@ func (b *Bulk) numbers(esc safetext.Escaper) safetext.Text {
 	}
 	text, end := esc.Sprintf("%s of %s", prose.Group(done), prose.Plural(total, noun)), "done"
 	if b.Failed > 0 && b.Ready != "" {
-		text, end = esc.Sprintf("%s of %s searched", prose.Group(done-b.Failed), prose.Plural(total, noun)), "ended"
+		text, end = esc.Sprintf("%s of %s searched", prose.Group(done-b.Failed), prose.Plural(total, noun)), b.Ready
 	} else if b.Failed > 0 {
 		text, end = esc.Sprintf("%s, %s %s", text, prose.Group(b.Failed), cmp.Or(b.Bad, "failed")), "ended"
 	} else if b.Ready != "" {

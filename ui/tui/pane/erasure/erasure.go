@@ -319,14 +319,14 @@ func (rq *requests) next(r operator.ErasureRequest) string {
 		return "A run began and broke off. What is done stays done: `r` goes on with the rest."
 	}
 	if r.State == gdpr.StatePlanned && rq.D.Erasure.Rules().RequireApproval {
-		return "A plan stands, and `enter` shows it. `A` comes first: it approves the plan, or says who must. Then `E` carries it out."
+		return "The plan is ready, and `enter` shows it. `A` comes first: it approves the plan, or says who must. Then `E` carries it out."
 	}
 	return stateAdvice[r.State]
 }
 
 var stateAdvice = map[gdpr.State]string{
 	gdpr.StateOpen:      "Nothing was searched yet, or something changed since. `p` in the list searches every store and makes the plan; nothing is changed by it.",
-	gdpr.StatePlanned:   "A plan stands. `enter` shows it, `E` carries it out.",
+	gdpr.StatePlanned:   "The plan is ready. `enter` shows it, `E` carries it out.",
 	gdpr.StateApproved:  "The plan is approved. `E` carries it out.",
 	gdpr.StatePartial:   "Something is left, so there is no receipt yet. Put right what is named below; then `r` does what is missing, or `p` plans again where something came back.",
 	gdpr.StatePending:   "A reader or a sync holds a layer back. When it has gone, `r` scrubs that layer and looks again.",
@@ -399,7 +399,7 @@ func (rq *requests) planSummary(ctx context.Context, r operator.ErasureRequest, 
 	case why == "" && len(r.Approvals) > 0:
 		why = "approved"
 	case why == "":
-		why = "nobody else has to approve"
+		why = "none is required"
 	}
 	head = append(head, text.Line{Name: esc.Const("approval"), Value: esc.LineMax(why, prose.MaxReason)}, text.Line{Kind: text.Blank})
 	return append(append(head, eraseStores(rq.D.St, p)...), text.Line{Kind: text.Blank})

@@ -97,7 +97,7 @@ func (rq *requests) eraseDialog(ctx context.Context, r operator.ErasureRequest, 
 		lines = append(lines, text.Line{Value: esc.Const(strings.Join(left, " "))})
 	}
 	if tied := d.Erasure.Tied(); tied != "" {
-		lines = append(lines, text.Line{Value: esc.Sprintf("It ends with this console and can be gone on with: %s.", esc.LineMax(tied, prose.MaxReason)), Kind: text.Note})
+		lines = append(lines, text.Line{Value: esc.Sprintf("It stops when you leave this console; `r` goes on with it later: %s.", esc.LineMax(tied, prose.MaxReason)), Kind: text.Note})
 	} else {
 		lines = append(lines, text.Line{Value: esc.Const("It runs on its own: leaving this pane or the connection does not stop it."), Kind: text.Note})
 	}

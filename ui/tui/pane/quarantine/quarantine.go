@@ -43,7 +43,7 @@ func New(d *pane.Bench, at int, stories *Stories) desk.Listing {
 		kind.Least = slices.Insert(kind.Least, at, 8)
 	}
 	if d.Quarantine == nil {
-		kind.Missing = "no quarantine source is attached to this console: memdesk quarantine list shows what scanners have set aside"
+		kind.Missing = "no quarantine source is attached to this console: memdesk quarantine list shows what scanners blocked"
 	}
 	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (record.Page[operator.QuarantineEntry], error) {
 		page, err := d.Quarantine.Entries(ctx, q)

@@ -288,12 +288,16 @@ func (sa *Stories) AskRescan() tea.Cmd {
 		if err != nil {
 			return nil, prose.Reason(esc, err)
 		}
+		before := "No earlier scan was kept."
+		if last.Rules != "" {
+			before = "The last scan that was kept was by " + last.Rules + "."
+		}
 		lines := []text.Line{
 			{Value: esc.Const("Keep today's scan?"), Kind: text.Title},
-			{Value: esc.Sprintf("%s flagged under rules %s; the last scan was under %s.", prose.Plural(len(flagged), "item"), signal.RuleVersion, cmp.Or(last.Rules, "none"))},
+			{Value: esc.Sprintf("%s flagged by today's rules (%s). %s", prose.Plural(len(flagged), "item"), signal.RuleVersion, before)},
 		}
 		if missed > 0 {
-			lines = append(lines, text.Line{Value: esc.Sprintf("%s could not be looked at.", prose.Plural(missed, "place")), Kind: text.Warn})
+			lines = append(lines, text.Line{Value: esc.Sprintf("%s could not be searched to the end.", prose.Plural(missed, "place")), Kind: text.Warn})
 		}
 		rows := []text.Line{{Value: esc.Const("Nothing is judged otherwise than in the last scan.")}}
 		if len(changes) > 0 {
