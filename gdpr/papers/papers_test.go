@@ -68,4 +68,7 @@ func TestRegister(t *testing.T) {
 	if !strings.Contains(page, "2 received: 1 complete, 1 open, 0 withdrawn. 1 answered or still open after their deadline") || !strings.Contains(page, "20 days on average") || strings.Contains(page, "\x1b") || !strings.Contains(page, `a\|b`) {
 		t.Errorf("%s", page)
 	}
+	if !strings.Contains(page, "| 41 | yes |") || strings.Contains(page, "true") || strings.Contains(page, "false") {
+		t.Errorf("late and extended are no words of people:\n%s", page)
+	}
 }

@@ -85,6 +85,15 @@ func TestInfoNamesThePaths(t *testing.T) {
 	d.bare("info", "--json").want(t, 0, `"`+state+`"`)
 }
 
+// TestAConfigurationWithoutAStore: the error must name the file that was read, and not send the reader to write one.
+func TestAConfigurationWithoutAStore(t *testing.T) {
+	d := newDesk(t)
+	file := d.file("empty.toml", "[ui]\nplain = true\n")
+	for _, command := range []string{"stores", "items"} {
+		d.bare("--config", file, command).want(t, 2, "empty.toml has no [[store]] block")
+	}
+}
+
 var commented = regexp.MustCompile(`(?m)^# ((?:[a-z_]+|"[^"]+") += .*|\[\[?[a-z._]+\]\]?)$`)
 
 // TestTheCommentedConfiguration: the example must have every configuration key and a block of every kind with
