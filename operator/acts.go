@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"memdesk/audit"
@@ -141,7 +140,7 @@ func (s *Session) Release(ctx context.Context, store, id string, body *string, s
 	}
 	var res review.Release
 	err = s.recorded(ctx, Release, store, id, reason, func(ctx context.Context) (err error) {
-		if len(id) > len(origin.HeldPrefix) && strings.HasPrefix(id, origin.HeldPrefix) {
+		if review.HeldID(id) {
 			res, err = s.Shelf.Release(ctx, s.Undo, st, id, body)
 		} else {
 			res, err = review.Do(ctx, s.Undo, st, id, body, seen)
@@ -201,7 +200,7 @@ func (s *Session) PlanTakeback(ctx context.Context, source string, since time.Ti
 	return origin.Plan(ctx, s.Ledger, s.Undo, s.Fleet.Store, want, source, since)
 }
 
-// Takeback carries out such a plan, each store as a whole under one undo entry, and records it as one act
+// Takeback carries out such a plan, each store under one undo entry, and records it as one act
 // around the changes. A store that refuses stays as it is and stops no other. It returns what was carried out, a
 // planned skip too, and the ids of the undo entries.
 func (s *Session) Takeback(ctx context.Context, plan []origin.Taken, reason string) (done []origin.Taken, undone []string, err error) {

@@ -260,7 +260,7 @@ func (s *Session) Family(ctx context.Context, refs []model.Ref, note func(model.
 		if err != nil {
 			return nil, 0, err
 		}
-		if strings.HasPrefix(ref.ID, origin.HeldPrefix) { // a held text is no item yet
+		if review.HeldID(ref.ID) { // a held text is no item yet
 			h, err := s.Shelf.Get(ref.ID)
 			switch {
 			case err != nil:

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -39,7 +40,7 @@ func TestReadsNeedNoState(t *testing.T) {
 // TestNoJudgementWithoutState: where nothing can be held or judged, a review of held texts must say so.
 func TestNoJudgementWithoutState(t *testing.T) {
 	s := newSession(t, func(o *Options) { o.Env = func(string) string { return "" } })
-	refs := []model.Ref{{Store: "inmem", ID: review.HeldPrefix + "ab12"}}
+	refs := []model.Ref{{Store: "inmem", ID: review.HeldPrefix + strings.Repeat("ab12", 8)}}
 	if _, _, err := s.Family(t.Context(), refs, func(model.Ref, error) {}); !errors.Is(err, statedir.ErrNoHome) {
 		t.Errorf("%v, want %v", err, statedir.ErrNoHome)
 	}

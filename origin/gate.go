@@ -74,6 +74,9 @@ func Gate(r Rules) model.Middleware {
 			}
 			was, created = item, absent || c.Retain.IfMatch == model.Absent
 			if w.Agent {
+				if review.HeldID(id) {
+					return model.Errorf(model.InvalidInput, "retain", "%q is the form of a held write's id: give the item another one", id)
+				}
 				if err := r.review(ctx, c, id, w, was); err != nil {
 					return err
 				}

@@ -35,7 +35,7 @@ type Held struct {
 	At       time.Time           `json:"at"`
 }
 
-// HeldPrefix begins the ids of held writes: no store has such an item.
+// HeldPrefix begins the ids of held writes.
 const HeldPrefix = review.HeldPrefix
 
 // HeldSource is the source that a held entry names.
@@ -127,8 +127,7 @@ func (s *Shelf) List(store string) (out []Held, damaged []string, err error) {
 
 // Get reads one entry, or is NotFound.
 func (s *Shelf) Get(id string) (Held, error) {
-	name, ok := strings.CutPrefix(id, HeldPrefix)
-	if !ok || strings.Trim(name, "0123456789abcdef") != "" || name == "" {
+	if !review.HeldID(id) {
 		return Held{}, model.Errorf(model.NotFound, "held", "no held write has this id")
 	}
 	data, err := os.ReadFile(s.path(id))
@@ -238,7 +237,7 @@ func (q heldQuarantine) Quarantined(ctx context.Context) ([]model.Quarantined, e
 }
 
 func (q heldQuarantine) ReadQuarantined(ctx context.Context, id string) (model.Quarantined, error) {
-	if strings.HasPrefix(id, HeldPrefix) {
+	if review.HeldID(id) {
 		h, err := q.shelf.Get(id)
 		if errors.Is(err, model.Internal) {
 			return unread(id), nil
@@ -272,13 +271,10 @@ type heldProvider struct {
 
 // Forget removes a held write, also a damaged one, whose store nobody knows; other requests go to the store.
 func (p heldProvider) Forget(ctx context.Context, req model.ForgetRequest) (model.ForgetResult, error) {
-	if !strings.HasPrefix(req.ID, HeldPrefix) {
-		return p.Provider.Forget(ctx, req)
-	}
 	h, err := p.shelf.Get(req.ID)
 	switch {
-	case errors.Is(err, model.NotFound) || err == nil && h.Store != p.store:
-		return model.ForgetResult{}, nil
+	case errors.Is(err, model.NotFound) || err == nil && h.Store != p.store: // an item may be called so
+		return p.Provider.Forget(ctx, req)
 	case err != nil && !errors.Is(err, model.Internal):
 		return model.ForgetResult{}, err
 	}

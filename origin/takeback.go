@@ -95,8 +95,11 @@ func judge(ctx context.Context, keeper *undo.Keeper, entries []undo.Entry, open 
 	case errors.Is(err, model.NotFound) && (rows[0].Created || last.Revision != model.Absent || !last.Made(source)):
 		t.Reason = "it is gone already"
 		return t, nil
-	case err != nil && !errors.Is(err, model.NotFound):
+	case err != nil && ctx.Err() != nil:
 		return t, err
+	case err != nil && !errors.Is(err, model.NotFound):
+		t.Reason = "it cannot be read: " + err.Error()
+		return t, nil
 	case slices.ContainsFunc(rows, func(r Row) bool { return !r.Made(source) }):
 		t.Reason = "somebody else changed it since"
 		return t, nil
@@ -148,22 +151,38 @@ func Count(plan []Taken) map[string]int64 {
 	return counts
 }
 
-// Take carries out the plan of one store, all of it under one undo entry or nothing. It returns the entry's
-// id; empty when there was nothing to do.
+// Take carries out the plan of one store under one undo entry, and returns its id; empty when nothing was done. An item
+// that cannot be taken back, such as one that its writer changes again meanwhile, becomes a skip of the plan: it must
+// not keep all others from being taken back.
 func Take(ctx context.Context, keeper *undo.Keeper, s model.Store, plan []Taken) (string, error) {
-	var changes []undo.Change
-	for _, t := range plan {
-		if t.Store == s.Name && t.Action != ActSkip {
-			if t.edge {
-				changes = slices.Insert(changes, 0, t.change)
-			} else {
-				changes = append(changes, t.change)
-			}
+	var edges, items []int // in the plan
+	for i, t := range plan {
+		switch {
+		case t.Store != s.Name || t.Action == ActSkip:
+		case t.edge:
+			edges = append(edges, i)
+		default:
+			items = append(items, i)
 		}
 	}
-	if len(changes) == 0 {
+	order := append(edges, items...)
+	if len(order) == 0 {
 		return "", nil
 	}
-	_, e, err := keeper.Together(Restoring(ctx), s, undo.OpTakeback, changes)
+	changes := make([]undo.Change, len(order))
+	for n, i := range order {
+		changes[n] = plan[i].change
+	}
+	left, e, err := keeper.Possible(Restoring(ctx), s, undo.OpTakeback, changes)
+	if refused := left[0]; len(left) == len(changes) && model.IsRefusal(refused) { // by the whole store
+		return "", refused
+	}
+	for n, why := range left {
+		t := &plan[order[n]]
+		t.Action, t.Reason = ActSkip, why.Error()
+		if errors.Is(why, model.Conflict) {
+			t.Reason = "it was changed meanwhile: take back again"
+		}
+	}
 	return e.ID, err
 }

@@ -3,7 +3,9 @@ package origin_test
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -221,5 +223,67 @@ func TestReviewWithoutAnAddress(t *testing.T) {
 		if errors.As(err, &held) != waits || !waits && err != nil {
 			t.Errorf("key %q: %v, want it held: %v", key, err, waits)
 		}
+	}
+}
+
+// TestTakeBackOfWhatIsPossible: an item that its writer changes again, or that cannot be read, must not keep the others
+// from being taken back.
+func TestTakeBackOfWhatIsPossible(t *testing.T) {
+	d := newDesk(t, false)
+	ctx, alpha := t.Context(), agent(t.Context(), "alpha")
+	const busy, link, plain = "memory/fix/busy.md", "memory/fix/link.md", "memory/fix/plain.md"
+	for _, id := range []string{busy, link, plain} {
+		if err := d.retain(alpha, id, "planted\n", model.Append); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(d.dir, "vault", link)
+	if err := errors.Join(os.Remove(path), os.Symlink("/etc/hostname", path)); err != nil {
+		t.Fatal(err)
+	}
+	plan, err := origin.Plan(ctx, d.ledger, d.keeper, d.fleet.Store, func(string) bool { return true }, "alpha", time.Time{})
+	if err != nil || len(plan) != 3 {
+		t.Fatal(plan, err)
+	}
+	if err := d.retain(alpha, busy, "planted anew\n", model.Replace); err != nil {
+		t.Fatal(err)
+	}
+	id, err := origin.Take(ctx, d.keeper, d.store(), plan)
+	if err != nil || id == "" {
+		t.Fatalf("undo %q, %v", id, err)
+	}
+	for _, x := range plan {
+		if want := map[string]string{busy: origin.ActSkip, link: origin.ActSkip, plain: origin.ActForget}[x.ID]; x.Action != want || (x.Reason == "") != (want != origin.ActSkip) {
+			t.Errorf("%+v, want %s", x, want)
+		}
+	}
+	if d.read(plain) != "" || d.read(busy) != "planted anew\n" {
+		t.Errorf("%q and %q stand", d.read(plain), d.read(busy))
+	}
+	if _, err := d.keeper.Restore(ctx, d.fleet.Store, id); err != nil || d.read(plain) != "planted\n" {
+		t.Errorf("the undo: %v, %q", err, d.read(plain))
+	}
+}
+
+// TestAnItemNamedLikeAHeldWrite: an item whose id begins like that of a held write is an item like all others; one of
+// the whole form can be made by no agent.
+func TestAnItemNamedLikeAHeldWrite(t *testing.T) {
+	d := newDesk(t, false)
+	const id = "door/hinge.md"
+	if err := d.retain(agent(t.Context(), "alpha"), id, "planted\n", model.Replace); err != nil {
+		t.Fatal(err)
+	}
+	if got := takeBack(t, d.ledger, d.keeper, d.fleet, "alpha"); got[id] != origin.ActForget || d.read(id) != "" {
+		t.Errorf("plan %v; after it %q", got, d.read(id))
+	}
+	held := origin.HeldPrefix + strings.Repeat("0a", 16)
+	if err := d.retain(agent(t.Context(), "alpha"), held, "planted\n", model.Replace); !errors.Is(err, model.InvalidInput) || d.read(held) != "" {
+		t.Errorf("%v; %q stands", err, d.read(held))
+	}
+	if err := d.retain(t.Context(), held, "by ana\n", model.Replace); err != nil {
+		t.Fatal(err)
+	}
+	if res, err := d.store().Provider.Forget(t.Context(), model.ForgetRequest{ID: held}); err != nil || res.Removed != 1 {
+		t.Errorf("%+v, %v", res, err)
 	}
 }

@@ -97,6 +97,56 @@ func (k *Keeper) Together(ctx context.Context, s model.Store, op model.Op, chang
 	return results, e, k.confirm(&e, body, model.RetainResult{ID: e.Item, Revision: e.Sides[0].After})
 }
 
+// Possible is Together without the rollback: a change that cannot be made stays out, and left says why, by its
+// place. The entry holds the others; it is empty where there are none.
+func (k *Keeper) Possible(ctx context.Context, s model.Store, op model.Op, changes []Change) (left map[int]error, e Entry, err error) {
+	if s.Browser == nil {
+		return nil, Entry{}, model.Errorf(model.Unsupported, "undo", "the store cannot show its items, so nothing could be kept")
+	}
+	var at []int // the places of the sides
+	var some []Change
+	var body string
+	for looks := 0; ; looks++ {
+		left, at, some = map[int]error{}, nil, nil
+		for i, c := range changes {
+			if _, _, err := k.lookAll(ctx, s, op, []Change{c}); err != nil {
+				left[i] = err
+				continue
+			}
+			at, some = append(at, i), append(some, c)
+		}
+		if len(some) == 0 {
+			return left, Entry{}, nil
+		}
+		if e, body, err = k.lookAll(ctx, s, op, some); err == nil {
+			break
+		}
+		if !errors.Is(err, model.Conflict) || looks == 3 { // else one was changed between the two looks
+			return nil, Entry{}, err
+		}
+	}
+	if e, err = k.save(s, e, body); err != nil {
+		return nil, Entry{}, err
+	}
+	texts, made := e.Bodies(body), []Side(nil)
+	var kept strings.Builder
+	for n, c := range some {
+		_, e.Sides[n].After, err = carryOut(ctx, s, c, e.Sides[n].Before)
+		if err != nil {
+			left[at[n]] = err
+		}
+		if err == nil || !model.Unchanged(err) {
+			made = append(made, e.Sides[n])
+			kept.WriteString(texts[n])
+		}
+	}
+	if len(made) == 0 {
+		return left, Entry{}, k.drop(e.ID)
+	}
+	e.Sides, e.Item = made, made[0].Item
+	return left, e, k.confirm(&e, kept.String(), model.RetainResult{ID: e.Item, Revision: made[0].After})
+}
+
 // carryOut makes one change bound to a revision.
 func carryOut(ctx context.Context, s model.Store, c Change, before model.Revision) (model.RetainResult, model.Revision, error) {
 	if c.Retain != nil {

@@ -202,12 +202,19 @@ func fromItem(s model.Store, it model.Item) (Entry, bool) {
 	return e, true
 }
 
-// HeldSource is the source that a held write of an agent names, and HeldPrefix begins its id: no store has such an
-// item. Only the id is memdesk's own word; a store's file may name any source.
+// HeldSource is the source that a held write of an agent names, and HeldPrefix begins its id. Only the id is
+// memdesk's own word; a store's file may name any source.
 const (
 	HeldSource = "door"
 	HeldPrefix = "door/"
 )
+
+// HeldID reports whether an id has the form of a held write's: the prefix and 32 hexadecimal digits. An item of a
+// store may begin with the prefix too.
+func HeldID(id string) bool {
+	digits, ok := strings.CutPrefix(id, HeldPrefix)
+	return ok && len(digits) == 32 && strings.Trim(digits, "0123456789abcdef") == ""
+}
 
 // locate fills in the place of the hit in the body.
 func (e *Entry) locate(rules quarantine.RuleSet) {
@@ -217,7 +224,7 @@ func (e *Entry) locate(rules quarantine.RuleSet) {
 	e.Findings = rules.All(e.Body)
 	if len(e.Findings) == 0 {
 		// The verdict on a held addition is that of the item with it.
-		if _, hit := rules.Load(e.Body); e.Filed && !hit && e.Problem == "" && !strings.HasPrefix(e.ID, HeldPrefix) {
+		if _, hit := rules.Load(e.Body); e.Filed && !hit && e.Problem == "" && !HeldID(e.ID) {
 			e.Problem = "this scanner finds nothing in it: filed by other rules, or not with this content"
 		}
 		return

@@ -13,6 +13,7 @@ import (
 	"memdesk/model"
 	"memdesk/operator"
 	"memdesk/origin"
+	"memdesk/quarantine/review"
 )
 
 type retainArgs struct {
@@ -273,7 +274,7 @@ func forget(ctx context.Context, c *call, a forgetArgs) (answer, error) {
 }
 
 func (c *call) forget(ctx context.Context, s model.Store, ref model.Ref) (answer, error) {
-	if strings.HasPrefix(ref.ID, origin.HeldPrefix) { // no agent may see or remove a held text
+	if review.HeldID(ref.ID) { // no agent may see or remove a held text
 		return answer{forgotten{Status: "absent"}, "absent"}, nil
 	}
 	res, e, err := c.Undo.Forget(ctx, s, model.ForgetRequest{ID: ref.ID})
