@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -112,9 +113,9 @@ func (d *Draft) Read() (string, error) {
 	return string(b), atomicfile.Pathless(err)
 }
 
-// Write replaces the text of the file.
+// Write replaces the text of the file. Where it cannot, the earlier text stays whole.
 func (d *Draft) Write(text string) error {
-	return atomicfile.Pathless(os.WriteFile(d.path, []byte(text), 0o600))
+	return atomicfile.Pathless(atomicfile.Write(d.path, []byte(text), 0o600))
 }
 
 // Note records the purpose of the text, in the caller's own words: it is put aside and removed with the text.
@@ -267,8 +268,12 @@ func (f *Folder) clear(dir string) (kept []string, err error) {
 	return kept, errors.Join(err, atomicfile.Pathless(os.RemoveAll(dir)))
 }
 
-// backup reports whether a file is an editor's copy of the earlier text: it stands beside the text itself.
+// backup reports whether a file is an editor's copy of the earlier text, which stands beside the text itself, or
+// the beginning of a text whose Write was cut off.
 func backup(path string) bool {
+	if name := filepath.Base(path); name[0] == '.' && unfinished.MatchString(name) {
+		return true
+	}
 	for _, ending := range []string{"~", ".bak"} {
 		if of, ok := strings.CutSuffix(path, ending); ok {
 			_, err := os.Lstat(of)
@@ -277,6 +282,9 @@ func backup(path string) bool {
 	}
 	return false
 }
+
+// unfinished matches the end of atomicfile.HiddenTemp.
+var unfinished = regexp.MustCompile(`\.tmp\.[0-9a-f]{16}$`)
 
 // changed reports whether a file differs from its first text. An unreadable file counts as changed.
 func changed(path, was string) bool {

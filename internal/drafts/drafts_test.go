@@ -1,6 +1,7 @@
 package drafts_test
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -144,6 +145,33 @@ func TestSweepMakesNothing(t *testing.T) {
 	}
 	if _, err := os.Stat(dir); err == nil {
 		t.Error("the directory was made")
+	}
+}
+
+// TestAWriteLeavesTheEarlierTextWhole: the file must not be written in place, and what a cut-off write leaves must not
+// be offered as a text.
+func TestAWriteLeavesTheEarlierTextWhole(t *testing.T) {
+	f := folder(t, filepath.Join(t.TempDir(), "edit"), now)
+	d, err := f.Open("a.md", "as it was")
+	if err != nil {
+		t.Fatal(err)
+	}
+	earlier, err := os.Open(d.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer earlier.Close()
+	if err := d.Write("typed"); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := io.ReadAll(earlier); string(b) != "as it was" || err != nil {
+		t.Errorf("the earlier file holds %q, %v", b, err)
+	}
+	if err := os.WriteFile(filepath.Join(filepath.Dir(d.Path()), ".a.md.tmp.0123456789abcdef"), []byte("ty"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if kept, err := f.Close(); err != nil || len(kept) != 1 || read(t, kept[0]) != "typed" {
+		t.Errorf("kept %q, %v", kept, err)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/loop"
 )
 
@@ -24,17 +23,17 @@ func Run(ctx context.Context, o Options) error {
 	a := NewApp(ctx, o)
 	err := run(ctx, a, o)
 	cancel()
-	written(a.D.Desk, leaveWait)
+	written(a, leaveWait)
 	return err
 }
 
-// leaveWait bounds the wait for unfinished files to be removed: a stuck file system must not hold the operator.
+// leaveWait bounds the wait for files: a stuck file system must not hold the operator.
 const leaveWait = 3 * time.Second
 
-// written waits until no file is being written.
-func written(d *desk.Desk, atMost time.Duration) {
+// written waits until the text of the built-in editor is in its draft and no file is being written.
+func written(a *App, atMost time.Duration) {
 	done := make(chan struct{})
-	go func() { d.Exports.Writing.Wait(); close(done) }()
+	go func() { a.D.Edits.Flush(); a.D.Exports.Writing.Wait(); close(done) }()
 	select {
 	case <-done:
 	case <-time.After(atMost):

@@ -196,6 +196,18 @@ func (c *Composer) write(n int, text string) error {
 	return c.e.Draft.Write(text)
 }
 
+// Flush puts the text of an open built-in editor into its draft, at the end of a session: the next pause may not come.
+func (ed *Edits) Flush() {
+	c := ed.Page
+	if c == nil {
+		return
+	}
+	if now := textOf(c.area.Value()); now != c.written {
+		c.handed++
+		_ = c.write(c.handed, now) // the earlier text then stays, and nobody is there to be told
+	}
+}
+
 // done hands the text on, as the end of an external editor does.
 func (c *Composer) done() tea.Cmd {
 	ed, now := c.ed, textOf(c.area.Value())

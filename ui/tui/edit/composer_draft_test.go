@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"charm.land/bubbles/v2/textarea"
+
 	"memdesk/internal/clock"
 	"memdesk/internal/drafts"
 )
@@ -30,6 +32,19 @@ func TestTheLastWordsStay(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if got, err := draft.Read(); got != "all of it" || err != nil {
+		t.Errorf("the draft holds %q, %v", got, err)
+	}
+}
+
+// TestTheEndOfASessionKeepsTheLastWords: what was typed since the last save must be in the draft.
+func TestTheEndOfASessionKeepsTheLastWords(t *testing.T) {
+	_, draft := newDraft(t, "")
+	ed := &Edits{}
+	ed.Flush() // nothing is open
+	ed.Page = &Composer{ed: ed, e: &Edit{Draft: draft}, area: textarea.New()}
+	ed.Page.area.SetValue("all of it")
+	ed.Flush()
 	if got, err := draft.Read(); got != "all of it" || err != nil {
 		t.Errorf("the draft holds %q, %v", got, err)
 	}
