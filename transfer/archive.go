@@ -245,13 +245,33 @@ func (a archived) item() model.Item {
 	return it
 }
 
+// openPlain opens a file of an export, which comes from elsewhere: a pipe is not waited for, and a link not followed.
+func openPlain(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil && !errors.Is(err, syscall.ELOOP) {
+		return nil, err
+	}
+	if err == nil {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			return f, nil
+		}
+		_ = f.Close() // nothing was read
+	}
+	return nil, fmt.Errorf("%s is no regular file", filepath.Base(path))
+}
+
 // OpenExport opens an export as a store to copy from: it can be listed and read, and has no provider. It
 // fails with InvalidInput where the directory is no export or was changed. Close the store.
 func OpenExport(dir string) (s model.Store, m Manifest, err error) {
 	fail := func(err error) (model.Store, Manifest, error) {
 		return model.Store{}, m, model.E(model.InvalidInput, "export", err)
 	}
-	text, err := os.ReadFile(filepath.Join(dir, manifestFile))
+	head, err := openPlain(filepath.Join(dir, manifestFile))
+	if err != nil {
+		return fail(fmt.Errorf("%s is no export: %w", dir, err))
+	}
+	text, err := io.ReadAll(head)
+	_ = head.Close() // it was only read
 	if err != nil {
 		return fail(fmt.Errorf("%s is no export: %w", dir, err))
 	}
@@ -261,7 +281,7 @@ func OpenExport(dir string) (s model.Store, m Manifest, err error) {
 	if m.V != version {
 		return fail(fmt.Errorf("%s is an export of format %d, this version reads %d", dir, m.V, version))
 	}
-	f, err := os.Open(filepath.Join(dir, itemsFile))
+	f, err := openPlain(filepath.Join(dir, itemsFile))
 	if err != nil {
 		return fail(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -87,6 +88,38 @@ func openExport(t *testing.T, dir string) model.Store {
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	return s
+}
+
+// TestAnExportOfPipesAndLinks: an export comes from elsewhere. A pipe in it must not be waited for.
+func TestAnExportOfPipesAndLinks(t *testing.T) {
+	s := openInMemory("from")
+	fill(t, s)
+	for _, name := range []string{"store.json", "items.jsonl"} {
+		for what, put := range map[string]func(path, was string) error{
+			"pipe": func(path, _ string) error { return syscall.Mkfifo(path, 0o600) },
+			"link": func(path, was string) error { return os.Symlink(was, path) },
+		} {
+			dir := export(t, s)
+			path, was := filepath.Join(dir, name), filepath.Join(t.TempDir(), name)
+			if err := errors.Join(os.Rename(path, was), put(path, was)); err != nil {
+				t.Fatal(err)
+			}
+			opened := make(chan error, 1)
+			go func() {
+				s, _, err := transfer.OpenExport(dir)
+				_ = s.Close()
+				opened <- err
+			}()
+			select {
+			case err := <-opened:
+				if !errors.Is(err, model.InvalidInput) || !strings.Contains(err.Error(), name+" is no regular file") {
+					t.Errorf("%s as a %s: %v", name, what, err)
+				}
+			case <-time.After(10 * time.Second):
+				t.Fatalf("%s as a %s is waited for", name, what)
+			}
+		}
+	}
 }
 
 // TestExportHoldsEveryKind: reading an export must equal reading the store.
