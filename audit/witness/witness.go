@@ -42,7 +42,7 @@ type Options struct {
 	Logs  []note.Verifier // the logs that it serves
 	Trust bool            // accept a new log that shows its key
 	Clock clock.Clock
-	Note  func(format string, args ...any) // receives one line about an alarm or a new log; may be nil
+	Note  func(format string, args ...any) // receives one line about an alarm, a failure or a new log; may be nil
 }
 
 // Witness serves add-checkpoint. It is safe for concurrent use; one Witness owns a directory.
@@ -123,6 +123,12 @@ func refused(status int, why string) answer {
 	return answer{status, "text/plain; charset=utf-8", why + "\n"}
 }
 
+// failed is the answer to an error of the witness itself. Its operator learns the cause, the caller does not.
+func (w *Witness) failed(what string, err error) answer {
+	w.note("a checkpoint was not signed: %s: %v", what, err)
+	return refused(http.StatusInternalServerError, "the witness failed: "+what)
+}
+
 // request is a parsed body.
 type request struct {
 	old    int64
@@ -161,7 +167,7 @@ func (w *Witness) add(b []byte, shown string) answer {
 	origin := checkpoint.Origin(q.signed)
 	known, fresh, err := w.verifiers(origin, shown)
 	if err != nil {
-		return refused(http.StatusInternalServerError, "the witness's state cannot be read")
+		return w.failed("its state cannot be read", err)
 	}
 	if len(known) == 0 {
 		return refused(http.StatusNotFound, "this log is not known here")
@@ -172,17 +178,17 @@ func (w *Witness) add(b []byte, shown string) answer {
 	}
 	last, err := w.last(origin)
 	if err != nil {
-		return refused(http.StatusInternalServerError, "the witness's state cannot be read")
+		return w.failed("its state cannot be read", err)
 	}
 	if a, ok := w.judge(q, c, last); !ok {
 		return a
 	}
 	if err := w.keep(c, n, fresh); err != nil {
-		return refused(http.StatusInternalServerError, "the witness's state cannot be written")
+		return w.failed("its state cannot be written", err)
 	}
 	line, err := w.cosign(n)
 	if err != nil {
-		return refused(http.StatusInternalServerError, "the witness cannot sign")
+		return w.failed("it cannot sign", err)
 	}
 	return answer{http.StatusOK, "", line}
 }

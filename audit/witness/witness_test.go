@@ -4,10 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -125,6 +127,30 @@ func TestAWitnessSigns(t *testing.T) {
 				t.Errorf("%v: a signature without its time: %v", step, err)
 			}
 		}
+	}
+}
+
+// TestAWitnessThatCannotKeepItsState: its own operator must hear of it.
+func TestAWitnessThatCannotKeepItsState(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "w")
+	var said []string
+	w, err := witness.Open(witness.Options{Dir: dir, Trust: true, Note: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(w)
+	defer s.Close()
+	l := newLog(t, "desk/one", "a")
+	if _, err := witness.Add(t.Context(), s.URL, l.at(t, 0, 3)); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := filepath.Glob(filepath.Join(dir, "*.checkpoint"))
+	if err != nil || len(kept) != 1 || errors.Join(os.Remove(kept[0]), os.Mkdir(kept[0], 0o700)) != nil {
+		t.Fatalf("%v, %v", kept, err)
+	}
+	said = nil
+	if _, err := witness.Add(t.Context(), s.URL, l.at(t, 3, 9)); err == nil || len(said) != 1 || !strings.Contains(said[0], "its state cannot be read") {
+		t.Errorf("answered %v, said %q", err, said)
 	}
 }
 
