@@ -59,6 +59,9 @@ func (l *Log) act(ctx context.Context, e Entry, act func(context.Context) (Resul
 		e.Origin, _ = ctx.Value(originKey{}).(string)
 	}
 	seq, err := l.Intent(ctx, e)
+	if errors.Is(err, context.Canceled) { // by the caller: nothing is wrong with the log
+		return model.Refuse(e.Action, "interrupted; nothing was done")
+	}
 	if err != nil {
 		return model.Refuse(e.Action, "it could not be recorded first: "+err.Error())
 	}

@@ -98,6 +98,23 @@ func TestNoRecordNoAct(t *testing.T) {
 	}
 }
 
+// TestACallerWhoGoesBeforeTheRecord: it must be told as an interruption, not as a log that cannot be written.
+func TestACallerWhoGoesBeforeTheRecord(t *testing.T) {
+	l, err := audit.Open(audit.Options{Dir: filepath.Join(t.TempDir(), "audit")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err = l.Act(ctx, audit.Entry{Action: "gdpr-plan"}, func(context.Context) (map[string]int64, error) {
+		t.Error("the act ran")
+		return nil, nil
+	})
+	if !model.IsRefusal(err) || !strings.Contains(err.Error(), "interrupted; nothing was done") || strings.Contains(err.Error(), "log") {
+		t.Errorf("told as %v", err)
+	}
+}
+
 func TestACancelledCallerStillLeavesAnOutcome(t *testing.T) {
 	l, err := audit.Open(audit.Options{Dir: filepath.Join(t.TempDir(), "audit")})
 	if err != nil {

@@ -282,6 +282,25 @@ func TestReopen(t *testing.T) {
 	}
 }
 
+// TestAnOpenThatIsGivenUp: the caller's end must not be told as a place that does not answer.
+func TestAnOpenThatIsGivenUp(t *testing.T) {
+	ended, cancel := context.WithCancel(t.Context())
+	reg := &backends.Registry{}
+	err := reg.Register(backends.Kind{Name: "slow", Open: func(ctx context.Context, _ backends.StoreConfig, _ backends.Env) (model.Store, error) {
+		cancel()
+		<-ctx.Done()
+		return model.Store{}, model.FromContext(ctx, "open")
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fleet := backends.Open(ended, reg, []backends.StoreConfig{{Name: "slow", Kind: "slow"}}, backends.Env{}, backends.Policy{Audit: backends.Unrecorded})
+	defer fleet.Close()
+	if err := fleet.Members()[0].Err; !errors.Is(err, model.Timeout) || strings.Contains(err.Error(), "did not answer") {
+		t.Errorf("told as %v", err)
+	}
+}
+
 // TestReopenAfterTheFileCameBack: a replaced database is another file.
 // TestAFailedCreateLeavesNoFile: an empty file would refuse the next try.
 func TestAFailedCreateLeavesNoFile(t *testing.T) {

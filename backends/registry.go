@@ -282,6 +282,7 @@ func openWithin(ctx context.Context, timeout time.Duration, k Kind, c StoreConfi
 		store model.Store
 		err   error
 	}
+	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	done := make(chan opened, 1)
 	go func() {
@@ -309,6 +310,9 @@ func openWithin(ctx context.Context, timeout time.Duration, k Kind, c StoreConfi
 					_ = o.store.Close()
 				}
 			}()
+		}
+		if err := caller.Err(); errors.Is(err, context.Canceled) {
+			return model.Store{}, model.Ended("open", err)
 		}
 		return model.Store{}, model.Errorf(model.Timeout, "open", "the store did not answer within %s; --timeout gives it longer", timeout)
 	}

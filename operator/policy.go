@@ -69,7 +69,11 @@ func (s *Session) policyNoted(ctx context.Context, act Act) error {
 	if s.noted {
 		return nil
 	}
-	if err := s.notePolicy(ctx); err != nil {
+	err := s.notePolicy(ctx)
+	if errors.Is(err, context.Canceled) {
+		return model.Refuse(string(act), "interrupted; nothing was done")
+	}
+	if err != nil {
 		return model.Refuse(string(act), "the policy of roles could not be recorded first: "+err.Error())
 	}
 	s.noted = true
