@@ -184,5 +184,5 @@ func InstructsBy(id string) bool {
 // instructs is InstructsBy of a write's item. Where only the store knows the id, the key stands for it, also
 // with the suffix that the store may add.
 func instructs(id, key string) bool {
-	return InstructsBy(id) || id == "" && (InstructsBy(key) || InstructsBy(key+".md"))
+	return InstructsBy(id) || id == "" && key != "" && (InstructsBy(key) || InstructsBy(key+".md"))
 }

@@ -130,12 +130,12 @@ func (o *overview) filter() operator.PageQuery {
 	return operator.PageQuery{Filter: strings.TrimSpace(words), Not: not}
 }
 
-// toName moves the cursor from a row that stays for its description or for a row below it to the first one whose name
+// toName moves the cursor from a store that stays for its description, or for a row below it, to the first one whose name
 // has the words of the filter.
 func (o *overview) toName() {
 	q := o.filter()
-	named := func(r tierRow) bool { return q.Matches(treeNames(r)...) }
-	if r, ok := o.current(); !ok || q.Filter == "" || q.Not || named(r) {
+	named := func(r tierRow) bool { return r.depth == 0 && q.Matches(r.at.Store) }
+	if r, ok := o.current(); !ok || r.depth > 0 || q.Filter == "" || q.Not || named(r) {
 		return
 	}
 	if i := slices.IndexFunc(o.rows, named); i >= 0 {
