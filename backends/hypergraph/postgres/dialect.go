@@ -5,6 +5,7 @@ import (
 
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/internal/sqlgraph"
+	"memdesk/backends/internal/cursor"
 )
 
 // conditions begin with the workspace, which is $1 of every statement.
@@ -51,7 +52,7 @@ var (
 // createdAt compares the creation times of an alias.
 func createdAt(alias string) func(*conditions, string, time.Time) {
 	return func(c *conditions, sign string, t time.Time) {
-		c.Add(alias+`.created_at`+sign+`?`, sqlgraph.UnixNano(t))
+		c.Add(alias+`.created_at`+sign+`?`, cursor.UnixNano(t))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/internal/sqlgraph"
+	"memdesk/backends/internal/cursor"
 	"memdesk/model"
 )
 
@@ -75,7 +76,7 @@ func (l layout) edgeFilter() sqlgraph.Columns {
 func (l layout) createdAt(column string) func(*conditions, string, time.Time) {
 	return func(c *conditions, sign string, t time.Time) {
 		if l.own {
-			c.Add(column+sign+`?`, sqlgraph.UnixNano(t))
+			c.Add(column+sign+`?`, cursor.UnixNano(t))
 			return
 		}
 		c.Add(`julianday(`+column+`)`+sign+`julianday(?)`, t.UTC().Format("2006-01-02 15:04:05.999999999"))

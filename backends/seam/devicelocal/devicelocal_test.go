@@ -2,9 +2,12 @@ package devicelocal_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
+	"time"
 
 	"memdesk/backends/backendtest"
 	"memdesk/backends/seam"
@@ -164,5 +167,40 @@ func TestNamesWithABackslash(t *testing.T) {
 	}
 	if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: id, Content: "sun\n", Mode: model.Replace, Restore: true}); err != nil {
 		t.Errorf("put back: %v", err)
+	}
+}
+
+// TestTheOrderOfFarTimes: nanoseconds count no further than the year 2262, and file systems do.
+func TestTheOrderOfFarTimes(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "memory")
+	for _, year := range []int{2300, 1500, 2000} { // their order by id is neither of the two
+		name := fmt.Sprintf("%c-%d.md", 'a'+rune(year/100%7), year)
+		plant(t, dir, name, "text")
+		at := syscall.Timespec{Sec: time.Date(year, 6, 1, 0, 0, 0, 0, time.UTC).Unix()} // os.Chtimes counts nanoseconds
+		if err := syscall.UtimesNano(filepath.Join(dir, name), []syscall.Timespec{at, at}); err != nil {
+			t.Fatal(err)
+		}
+		if st, err := os.Stat(filepath.Join(dir, name)); err != nil || st.ModTime().UTC().Year() != year {
+			t.Skip("this file system does not keep such times")
+		}
+	}
+	s := open(t, devicelocal.Config{Name: "d", Path: dir})
+	for order, want := range map[model.Order]string{model.OrderNewest: "2300 2000 1500 ", model.OrderOldest: "1500 2000 2300 "} {
+		got, cursor := "", ""
+		for {
+			page, err := s.Browser.List(t.Context(), model.PageRequest{Order: order, Limit: 1, Cursor: cursor})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, it := range page.Items {
+				got += it.ID[2:6] + " "
+			}
+			if cursor = page.Next; cursor == "" {
+				break
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", order, got, want)
+		}
 	}
 }

@@ -3,11 +3,11 @@ package sqlgraph
 import (
 	"context"
 	"iter"
-	"math"
 	"slices"
 	"time"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/backends/internal/cursor"
 	"memdesk/model"
 )
 
@@ -40,7 +40,7 @@ func NodeColumns(more ...string) []string { return append(slices.Clone(nodeColum
 
 // NodeValues are the values of a row of memdesk's own schema.
 func NodeValues(n hypergraph.Node, more ...any) []any {
-	return append([]any{n.ID, n.Type, n.Subtype, n.Tier, n.Confidence, n.SubjectID, UnixNano(n.CreatedAt), UnixNano(n.UpdatedAt),
+	return append([]any{n.ID, n.Type, n.Subtype, n.Tier, n.Confidence, n.SubjectID, cursor.UnixNano(n.CreatedAt), cursor.UnixNano(n.UpdatedAt),
 		Nanos(n.LastAccessed), n.AccessCount, n.Provenance, n.Metadata, n.Content}, more...)
 }
 
@@ -49,18 +49,7 @@ func Nanos(t time.Time) any {
 	if t.IsZero() {
 		return nil
 	}
-	return UnixNano(t)
-}
-
-// UnixNano is the nanoseconds from 1970 to a time, or to the nearest time that they can count to: the years 1678 to 2261.
-func UnixNano(t time.Time) int64 {
-	switch {
-	case t.Before(time.Unix(0, math.MinInt64)):
-		return math.MinInt64
-	case t.After(time.Unix(0, math.MaxInt64)):
-		return math.MaxInt64
-	}
-	return t.UnixNano()
+	return cursor.UnixNano(t)
 }
 
 // GetNode implements hypergraph.Ops. Inside a changing transaction it locks the node where the database

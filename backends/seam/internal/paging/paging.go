@@ -89,9 +89,9 @@ func (l List) compare(i int, pos cursor.Place) int {
 	c := 0
 	switch l.Key.Order {
 	case model.OrderNewest:
-		c = cmp.Compare(pos.Number, r.Modified.UnixNano())
+		c = cmp.Compare(pos.Number, cursor.UnixNano(r.Modified))
 	case model.OrderOldest:
-		c = cmp.Compare(r.Modified.UnixNano(), pos.Number)
+		c = cmp.Compare(cursor.UnixNano(r.Modified), pos.Number)
 	case model.OrderLargest:
 		c = cmp.Compare(pos.Number, r.Size)
 	}
@@ -129,5 +129,5 @@ func (l List) value(r Row) int64 {
 	case model.OrderLargest:
 		return r.Size
 	}
-	return r.Modified.UnixNano()
+	return cursor.UnixNano(r.Modified)
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"memdesk/backends/internal/cursor"
 	"memdesk/model"
 )
 
@@ -101,7 +102,7 @@ func (k Key) sort(src Source, rows []int32) {
 	all := make([]keyed, len(rows))
 	for i, r := range rows {
 		modified, size := src.Keys(r)
-		if all[i] = (keyed{modified.UnixNano(), r}); k.Order == model.OrderLargest {
+		if all[i] = (keyed{cursor.UnixNano(modified), r}); k.Order == model.OrderLargest {
 			all[i].value = size
 		}
 	}
