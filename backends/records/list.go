@@ -477,7 +477,7 @@ func (a *store) Read(ctx context.Context, id string) (model.Item, error) {
 	err = a.DB.View(ctx, op, func(tx Tx) error {
 		r, found, err := a.row(tx, op, t, key)
 		if err == nil && !found {
-			err = model.Errorf(model.NotFound, op, "this store has no item %.200q", id)
+			err = absent(op, id)
 		}
 		if err == nil {
 			it = t.item(r)

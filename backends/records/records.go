@@ -264,7 +264,7 @@ func (a *store) locate(op, id string) (*Table, string, error) {
 			return bare, key, nil
 		}
 	}
-	return nil, "", model.Errorf(model.NotFound, op, "this store has no item %.200q", id)
+	return nil, "", absent(op, id)
 }
 
 func (t *Table) id(key string) string {
@@ -317,4 +317,9 @@ func (a *store) begin(ctx context.Context, op string, changes bool) error {
 		return model.Refuse(op, a.ReadOnlyReason)
 	}
 	return nil
+}
+
+// absent words the id as people type it.
+func absent(op, id string) error {
+	return model.Errorf(model.NotFound, op, "this store has no item %.200q", model.EncodeID(id))
 }

@@ -27,7 +27,7 @@ func (a *store) beside(ctx context.Context, id string) (out model.Beside, err er
 		var raw []byte
 		found, err := One(tx, `SELECT `+t.Vector+` FROM `+t.From+t.where(true, cond), args, &raw)
 		if err == nil && !found {
-			err = model.Errorf(model.NotFound, op, "this store has no item %.200q", id)
+			err = absent(op, id)
 		}
 		out.Vector = vector(raw)
 		return err
@@ -48,7 +48,7 @@ func (a *store) keep(ctx context.Context, id string) (out []model.BesideRow, err
 	err = a.DB.View(ctx, op, func(tx Tx) error {
 		row, found, err := t.row(tx, key)
 		if err == nil && !found {
-			err = model.Errorf(model.NotFound, op, "this store has no item %.200q", id)
+			err = absent(op, id)
 		}
 		if err == nil {
 			out, err = t.Keep(tx, row)

@@ -81,6 +81,15 @@ func TestItems(t *testing.T) {
 }
 
 // TestEditKeepsTheRest: editing a message changes its text and the copy beside it, and no other byte (MA4).
+// TestAnAbsentItemIsNamedAsTyped: no mark of an id's inner form may stand in an error.
+func TestAnAbsentItemIsNamedAsTyped(t *testing.T) {
+	s := open(t, mastra.Config{Path: file(t, seed)})
+	_, err := s.Browser.Read(t.Context(), "message/a"+model.Inner+"/b")
+	if !errors.Is(err, model.NotFound) || !strings.Contains(err.Error(), `"message/a%2Fb"`) {
+		t.Errorf("told as %v", err)
+	}
+}
+
 func TestEditKeepsTheRest(t *testing.T) {
 	path := file(t, seed)
 	s := open(t, mastra.Config{Path: path})
