@@ -677,14 +677,17 @@ func (ix keyIndex) decodeError(err error) (position, string) {
 		pos = position{n, 1}
 	}
 	if t := wrongShape.FindStringSubmatch(m[3]); t != nil {
-		return pos, m[2] + " wants " + cmp.Or(shapes[t[1]], "another value")
+		if strings.HasPrefix(t[1], "map") && t[2] == "slice" {
+			return pos, fmt.Sprintf("%s wants blocks: write [[%s]]", m[2], m[2])
+		}
+		return pos, m[2] + " wants " + cmp.Or(shapes[t[2]], "another value")
 	}
 	return pos, m[2] + ": " + m[3]
 }
 
 // wrongShape is the decoder's word for a value of another type, shapes are ours for the type that it wants.
 var (
-	wrongShape = regexp.MustCompile(`^incompatible types: TOML value has type .*; destination has type (\w+)$`)
+	wrongShape = regexp.MustCompile(`^incompatible types: TOML value has type (.*); destination has type (\w+)$`)
 	shapes     = map[string]string{"slice": `a list, as in ["first", "second"]`, "map": `a table, as in { first = "second" }`, "string": "a text in quotes", "boolean": "true or false",
 		"bool": "true or false", "integer": "a whole number", "float": "a number"}
 )

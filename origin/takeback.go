@@ -73,6 +73,20 @@ func Plan(ctx context.Context, l *Ledger, keeper *undo.Keeper, open func(string)
 	return out, nil
 }
 
+// Lately returns when each of these sources last wrote; a source that wrote nothing is left out.
+func Lately(l *Ledger, sources []string) (map[string]time.Time, error) {
+	out := map[string]time.Time{}
+	err := l.All(func(r Row) bool {
+		for _, s := range sources {
+			if r.Made(s) {
+				out[s] = r.At
+			}
+		}
+		return true
+	})
+	return out, err
+}
+
 // judge decides about one item whose rows begin with the source's first write.
 func judge(ctx context.Context, keeper *undo.Keeper, entries []undo.Entry, open func(string) (model.Store, error), store, id string, rows []Row, source string) (Taken, error) {
 	t := Taken{Store: store, ID: id, Action: ActSkip, At: rows[0].At}

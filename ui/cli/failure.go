@@ -73,11 +73,11 @@ func (a *app) failed(where model.Ref, err error) {
 	case a.flags.json:
 		a.failure(where, err)
 	case where.Store == "":
-		a.errorf("memdesk: %v", err)
+		a.errorf("memdesk: %s", brief(err))
 	case where.ID == "":
 		a.errorf("%s: %s", where.Store, brief(err))
 	default:
-		a.errorf("%s: %s", where.String(), brief(err))
+		a.errorf("%s", brief(errors.New(where.String()+": "+err.Error())))
 	}
 }
 

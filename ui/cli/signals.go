@@ -17,6 +17,7 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
+	"memdesk/origin"
 	"memdesk/quarantine/review"
 	"memdesk/quarantine/signal"
 )
@@ -234,7 +235,20 @@ type toldRow struct {
 
 func (a *app) stories(ctx context.Context, s *operator.Session, _ []string) error {
 	t := tally{app: a}
-	for i, story := range s.Stories(ctx, t.note) {
+	all := s.Stories(ctx, t.note)
+	var sources []string
+	for _, story := range all {
+		sources = append(sources, story.Source)
+	}
+	var wrote map[string]time.Time
+	if s.Ledger != nil && !a.flags.json {
+		slices.Sort(sources)
+		var err error
+		if wrote, err = origin.Lately(s.Ledger, slices.Compact(sources)); err != nil {
+			return err
+		}
+	}
+	for i, story := range all {
 		t.add(nil)
 		if a.flags.json {
 			entries := mapped(story.Parts, func(p review.Part) toldRow {
@@ -258,7 +272,7 @@ func (a *app) stories(ctx context.Context, s *operator.Session, _ []string) erro
 		if story.Source == "" || story.First.IsZero() || s.Ledger == nil {
 			continue
 		}
-		if plan, err := s.PlanTakeback(ctx, story.Source, story.First); err == nil && len(plan) == 0 {
+		if at, noted := wrote[story.Source]; !noted || at.Before(story.First) {
 			continue // the store alone says who wrote it
 		}
 		// The writer chose the source. One that is not shown as it is cannot be copied.

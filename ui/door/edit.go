@@ -3,6 +3,7 @@ package door
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -124,7 +125,7 @@ func (c *call) naming(named bool) (unlock func(), err error) {
 
 // place is the address of a new item of a name: the name as an id; where the store makes the ids, or the name is no
 // id of the tier, the tier's key. Then named is true: memdesk keeps the name (AD22).
-func (c *call) place(at spot, text string) (req model.RetainRequest, named bool, err error) {
+func (c *call) place(ctx context.Context, at spot, text string) (req model.RetainRequest, named bool, err error) {
 	req = model.RetainRequest{Tier: at.tier.Name, Content: text, Mode: model.Replace}
 	short := strings.TrimSuffix(at.name, ".md")
 	if at.assigns() {
@@ -148,10 +149,23 @@ func (c *call) place(at spot, text string) (req model.RetainRequest, named bool,
 	if at.tier.KeyRule == model.KeyOptional {
 		keys = append(keys, "")
 	}
+	for n := 2; n < 10; n++ { // a file that was renamed keeps its key
+		keys = append(keys, fmt.Sprintf("%s-%d", short, n))
+	}
 	for _, req.Key = range keys {
-		if _, err = at.store.Address(req); err == nil {
-			return req, true, nil
+		var id string
+		if id, err = at.store.Address(req); err == nil && id != "" {
+			byID.ID = id
+			_, err = at.store.Address(byID) // the text may say another tier
 		}
+		if err != nil {
+			continue
+		}
+		if _, taken := c.read(ctx, at.store, id); id != "" && taken == nil {
+			err = exists(at.path)
+			continue
+		}
+		return req, true, nil
 	}
 	return req, false, err
 }
@@ -168,7 +182,7 @@ func (c *call) create(ctx context.Context, a memoryArgs) (string, error) {
 	case at.name == "":
 		return "", exists(a.Path)
 	}
-	req, named, noPlace := c.place(at, *a.FileText)
+	req, named, noPlace := c.place(ctx, at, *a.FileText)
 	unlock, err := c.naming(named)
 	if err != nil {
 		return "", err
@@ -312,7 +326,19 @@ func (c *call) remove(ctx context.Context, a memoryArgs) (string, error) {
 	} else {
 		_, _, err = c.Undo.Together(ctx, at.store, model.OpForget, changes)
 	}
+	if err == nil {
+		c.unname(at, files)
+	}
 	return saved(a.Path, "Successfully deleted "+a.Path, err)
+}
+
+// unname calls files that are gone by their ids again: in a store that does not make the ids, another item may get one.
+func (c *call) unname(at spot, files []entry) {
+	for _, f := range files {
+		if _, named := c.Names.Name(at.store.Name, at.tier.Name, f.id); named && !at.assigns() {
+			_ = c.Names.Set(at.store.Name, at.tier.Name, f.id, nameByID(f.id)) // the file is gone, whatever it is called
+		}
+	}
 }
 
 func (c *call) rename(ctx context.Context, a memoryArgs) (string, error) {
@@ -324,8 +350,8 @@ func (c *call) rename(ctx context.Context, a memoryArgs) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, named, _ := c.place(to, "")
-	unlock, err := c.naming(named)
+	_, named, _ := c.place(ctx, to, "")
+	unlock, err := c.naming(true)
 	if err != nil {
 		return "", err
 	}
@@ -398,7 +424,7 @@ func (c *call) move(ctx context.Context, from, to spot, files []entry, target fu
 		}
 		at := to
 		at.name = target(f)
-		req, named, err := c.place(at, it.Body)
+		req, named, err := c.place(ctx, at, it.Body)
 		if err == nil && named {
 			names[len(changes)], err = at.name, c.Names.Check(at.name)
 		}
@@ -408,6 +434,9 @@ func (c *call) move(ctx context.Context, from, to spot, files []entry, target fu
 		changes = append(changes, undo.Change{Retain: &req}, undo.Change{Forget: &model.ForgetRequest{ID: f.id, IfMatch: it.Revision}})
 	}
 	made, _, err := c.Undo.Together(ctx, from.store, undo.OpRename, changes)
+	if err == nil {
+		c.unname(from, files)
+	}
 	for i, name := range names {
 		if err == nil {
 			err = c.Names.Set(to.store.Name, to.tier.Name, made[i].ID, name)

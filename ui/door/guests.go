@@ -223,11 +223,11 @@ func (g *Guests) Provider(store string) http.Handler {
 		}})
 }
 
-// restoresKnown believes that an item is restored under a name that a new one may not have (R34) only where the item
-// was changed through memdesk. Without a ledger nothing can be written either.
+// restoresKnown believes that an item is restored, which may have a name that a new one may not have (R34), only where the
+// item was changed through memdesk. Without a ledger nothing can be written either.
 func restoresKnown(ledger *origin.Ledger) model.Middleware {
 	return func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
-		if c.Retain != nil && c.Retain.Restore && !model.PlainID(c.Retain.ID) && ledger != nil {
+		if c.Retain != nil && c.Retain.Restore && ledger != nil {
 			_, was, err := ledger.Latest(c.Store.Name, c.Retain.ID)
 			c.Retain.Restore = was && err == nil
 		}

@@ -102,6 +102,20 @@ func TestAFileInATierOfKeys(t *testing.T) {
 	run("by its id", args{"command": "view", "path": "/memories/named.md"})
 	run("Successfully deleted", args{"command": "delete", "path": "/memories/done.md"})
 	run("does not exist", args{"command": "view", "path": "/memories/done.md"})
+	// A renamed file keeps its place, and its first name is free again; a text of another tier is refused.
+	run("File created successfully", args{"command": "create", "path": "/memories/progress.md", "file_text": "the next boat\n"})
+	run("Successfully renamed", args{"command": "rename", "old_path": "/memories/progress.md", "new_path": "/memories/old.md"})
+	run("File created successfully", args{"command": "create", "path": "/memories/progress.md", "file_text": "the last boat\n"})
+	run("next boat", args{"command": "view", "path": "/memories/old.md"})
+	run("last boat", args{"command": "view", "path": "/memories/progress.md"})
+	run("is of tier", args{"command": "create", "path": "/memories/q.md", "file_text": "---\nkind: workflow\n---\nx\n"})
+	// A name goes with its file.
+	run("Successfully deleted", args{"command": "delete", "path": "/memories/old.md"})
+	if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "memory/fix/progress.md", Content: "by the operator\n", Mode: model.Replace}); err != nil {
+		t.Fatal(err)
+	}
+	run("by the operator", args{"command": "view", "path": "/memories/memory/fix/progress.md"})
+	run("does not exist", args{"command": "view", "path": "/memories/old.md"})
 	// One that the tier has no place for is refused in words of the tier.
 	run("is of tier other, not fix", args{"command": "create", "path": "/memories/a/b.md", "file_text": "x\n"})
 }

@@ -209,8 +209,16 @@ func (c *call) nameOf(at spot, id string, ids map[string]bool) string {
 	if name, ok := c.Names.Name(at.store.Name, at.tier.Name, id); ok {
 		return name
 	}
+	if short, ok := strings.CutSuffix(id, ".md"); ok && ids[short] {
+		return encodeName(id) + ".md"
+	}
+	return nameByID(id)
+}
+
+// nameByID is the name of an item that has none of its own, where no other item has its id without .md.
+func nameByID(id string) string {
 	name := encodeName(id)
-	if short, ok := strings.CutSuffix(id, ".md"); ok && !ids[short] {
+	if strings.HasSuffix(id, ".md") {
 		return name
 	}
 	return name + ".md"

@@ -93,11 +93,10 @@ func pythons(ctx context.Context, path string, readOnly bool) (bool, error) {
 	if _, err := os.Stat(path); err != nil {
 		return false, litefile.Worded("open", err)
 	}
-	kind, err := records.Tell(ctx, path, readOnly, known)
-	if err == nil && kind != "python" && kind != "history" {
-		err = model.Errorf(model.InvalidInput, "open", "the history file %q has not the columns of mem0's history", filepath.Base(path))
+	if kind, err := records.Tell(ctx, path, readOnly, known); err != nil || kind == "python" || kind == "history" {
+		return kind == "python", err
 	}
-	return kind == "python", err
+	return false, model.Errorf(model.InvalidInput, "open", "the history file %q has not the columns of mem0's history", filepath.Base(path))
 }
 
 // withEntities adds the entity store beside the vector file.
