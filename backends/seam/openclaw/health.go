@@ -17,30 +17,32 @@ import (
 
 // deep compares the files with OpenClaw's index of them (OC9).
 func (s *store) deep(ctx context.Context) []model.HealthFinding {
-	hashes := map[string]map[string]string{} // by agent and file
+	hashes := map[string]map[string]string{} // by workspace and file
 	out, ok := s.layout.Examine(ctx, s.path, func(id string, data []byte) {
 		a, file, _ := s.at(id)
-		if hashes[a.id] == nil {
-			hashes[a.id] = map[string]string{}
+		if hashes[a.dir] == nil {
+			hashes[a.dir] = map[string]string{}
 		}
 		sum := sha256.Sum256(data)
-		hashes[a.id][file] = hex.EncodeToString(sum[:])
+		hashes[a.dir][file] = hex.EncodeToString(sum[:])
 	})
 	if !ok {
 		return nil // Health itself reports it
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.indexes)) {
-		out = append(out, s.compare(ctx, id, hashes[id])...)
+		out = append(out, s.compare(ctx, id, hashes)...)
 	}
 	return out
 }
 
-// compare checks one index.
-func (s *store) compare(ctx context.Context, id string, files map[string]string) []model.HealthFinding {
+// compare checks one index against the files of its agent's workspaces; hashes are by workspace and file.
+func (s *store) compare(ctx context.Context, id string, hashes map[string]map[string]string) []model.HealthFinding {
 	workspace := -1
+	files := map[string]string{}
 	for i, a := range s.agents {
-		if a.id == id {
+		if slices.Contains(s.homes[id], a.dir) {
 			workspace = i
+			maps.Copy(files, hashes[a.dir])
 		}
 	}
 	if workspace < 0 {

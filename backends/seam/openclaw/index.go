@@ -165,12 +165,6 @@ func seconds(t int64) int64 {
 
 // database is an agent's index as a medium (OC12, OC13).
 func (s *store) database(agent string) *media.Database {
-	workspace := ""
-	for _, a := range s.agents {
-		if a.id == agent {
-			workspace = a.dir
-		}
-	}
 	d := &media.Database{
 		Path: filepath.Join(s.path, filepath.FromSlash(s.indexes[agent])), Layer: "index:" + agent,
 		Apart: []string{transcriptTable}, ApartLayer: transcripts + agent,
@@ -178,8 +172,10 @@ func (s *store) database(agent string) *media.Database {
 	}
 	files := func(removed []string) (out []string) {
 		for _, id := range removed {
-			if rest, in := strings.CutPrefix(id, workspace+"/"); in && workspace != "" {
-				out = append(out, rest)
+			for _, dir := range s.homes[agent] {
+				if rest, in := strings.CutPrefix(id, dir+"/"); in {
+					out = append(out, rest)
+				}
 			}
 		}
 		return out

@@ -50,8 +50,9 @@ type Config struct {
 // store is one state directory, or one workspace.
 type store struct {
 	path    string
-	agents  []agent           // of one workspace: one, with an empty directory and scope
-	indexes map[string]string // by agent: the path of its database below the root
+	agents  []agent             // of one workspace: one, with an empty directory and scope
+	indexes map[string]string   // by agent: the path of its database below the root
+	homes   map[string][]string // by agent: the directories of its workspaces, which other agents may share
 	redact  bool
 	layout  *notes.Layout
 
@@ -143,7 +144,8 @@ func (s *store) detect(kept func() []string) (said []string, err error) {
 			"agents/*/agent/%s, and for MEMORY.md or memory/YYYY-MM-DD*.md with AGENTS.md or SOUL.md", filepath.Base(s.path), configName, indexName)
 	}
 	s.indexes = indexes(s.path)
-	dirs := map[string]string{} // agents by their workspace
+	s.homes = map[string][]string{}
+	dirs := map[string]string{} // agents by their workspace: the last one is the scope of a shared one
 	entries, err := os.ReadDir(s.path)
 	if err != nil {
 		return nil, model.E(model.PermissionDenied, "open", err)
@@ -153,6 +155,7 @@ func (s *store) detect(kept func() []string) (said []string, err error) {
 			id := strings.TrimPrefix(strings.TrimPrefix(e.Name(), "workspace"), "-")
 			id = cmp.Or(id, mainAgent)
 			dirs[e.Name()] = id
+			s.homes[id] = append(s.homes[id], e.Name())
 		}
 	}
 	named, problem := workspaces(s.path)
@@ -160,6 +163,9 @@ func (s *store) detect(kept func() []string) (said []string, err error) {
 		said = append(said, problem)
 	}
 	for _, w := range named {
+		if w.dir != "" && !slices.Contains(s.homes[w.id], w.dir) {
+			s.homes[w.id] = append(s.homes[w.id], w.dir)
+		}
 		switch {
 		case w.dir == "":
 			said = append(said, fmt.Sprintf("the workspace of agent %q lies outside this directory and is not opened: open it as a store of its own", w.id))

@@ -388,6 +388,31 @@ func TestErasureOfTheIndex(t *testing.T) {
 	}
 }
 
+// TestSharedWorkspace: of two agents in one workspace each index must lose a forgotten file's rows, and deep
+// health must compare each (OC9, OC12).
+func TestSharedWorkspace(t *testing.T) {
+	dir := plant(t, t.TempDir(), "openclaw.json", `{agents: {defaults: {workspace: "workspace"}, entries: {x: {workspace: "workspace"}}}}`, "workspace/MEMORY.md", "now\n")
+	for _, agent := range []string{"main", "x"} {
+		index(t, dir, agent, "workspace", []chunk{{"c1", "memory/2026-11-01.md", "Ida Brandt called", ""}, {"c2", "memory/2026-11-01.md", "a green door", ""}})
+	}
+	s := open(t, openclaw.Config{Path: dir})
+	var stale []string
+	for _, f := range backendtest.Examined(t, s).Findings {
+		if f.Kind == "stale_index" {
+			stale = append(stale, f.Ref)
+		}
+	}
+	if len(stale) != 2 {
+		t.Errorf("stale: %q", stale)
+	}
+	scrub(t, s, "workspace/memory/2026-11-01.md")
+	for _, agent := range []string{"main", "x"} {
+		if strings.Contains(layer(t, s, "index:"+agent), "green door") {
+			t.Errorf("the index of %s keeps text of a forgotten file", agent)
+		}
+	}
+}
+
 // TestTranscriptsRedacted: names must go from conversations where the configuration says so, and the
 // rest must be JSON; a session written a moment ago must wait (OC13).
 func TestTranscriptsRedacted(t *testing.T) {
