@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -337,4 +339,23 @@ func TestGraph(t *testing.T) {
 			t.Error(of, total, err)
 		}
 	})
+}
+
+// TestAPageOfAHub: the first neighbours of a hub must cost a page, not every neighbour's text.
+func TestAPageOfAHub(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rlm.db")
+	runSQL(t, path, recurseDDL(t), `INSERT INTO nodes (id, type, content) VALUES ('hub', 'fact', 'hub')`,
+		`WITH RECURSIVE n(i) AS (VALUES (1000) UNION ALL SELECT i + 1 FROM n WHERE i < 3999)
+			INSERT INTO nodes (id, type, content) SELECT 'n' || i, 'fact', CAST(zeroblob(10000) AS TEXT) FROM n`,
+		`INSERT INTO hyperedges (id, type, label) VALUES ('e', 'relation', 'all')`, `INSERT INTO membership (hyperedge_id, node_id, role, position) SELECT 'e', id, 'participant', 0 FROM nodes`)
+	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: path, ReadOnly: true})
+	must(t, err)
+	defer s.Close()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got, err := s.GetConnected(t.Context(), "hub", hypergraph.TraversalOptions{MaxResults: 5})
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; err != nil || len(got) != 5 || got[0].ID != "n1000" || took > 20<<20 {
+		t.Errorf("%d neighbours, %v, with %d bytes of memory; there are 30 MB of neighbours", len(got), err, took)
+	}
 }

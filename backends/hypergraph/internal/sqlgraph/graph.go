@@ -168,23 +168,25 @@ func (r Reads) walk(q Query, id string, t hypergraph.TraversalOptions) ([]hyperg
 			return nil, err
 		}
 		near = slices.DeleteFunc(near, func(n string) bool { return seen[n] })
-		nodes, err := r.NodesByID(q, near)
-		if err != nil {
-			return nil, err
-		}
 		frontier = frontier[:0]
-		for _, n := range nodes {
-			seen[n.ID] = true
-			if n.Tier == archiveTier && !archive {
-				continue
+		for part := range slices.Chunk(near, batch) { // a hub is not read whole for one page of it
+			nodes, err := r.NodesByID(q, part)
+			if err != nil {
+				return nil, err
 			}
-			frontier = append(frontier, n.ID)
-			if len(t.NodeTypes) > 0 && !slices.Contains(t.NodeTypes, n.Type) || len(t.Tiers) > 0 && !slices.Contains(t.Tiers, n.Tier) {
-				continue
-			}
-			out = append(out, n)
-			if t.MaxResults > 0 && len(out) == t.MaxResults {
-				return out, nil
+			for _, n := range nodes {
+				seen[n.ID] = true
+				if n.Tier == archiveTier && !archive {
+					continue
+				}
+				frontier = append(frontier, n.ID)
+				if len(t.NodeTypes) > 0 && !slices.Contains(t.NodeTypes, n.Type) || len(t.Tiers) > 0 && !slices.Contains(t.Tiers, n.Tier) {
+					continue
+				}
+				out = append(out, n)
+				if t.MaxResults > 0 && len(out) == t.MaxResults {
+					return out, nil
+				}
 			}
 		}
 	}
