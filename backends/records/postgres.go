@@ -138,11 +138,24 @@ func (s Server) run(ctx context.Context, op string, o pgx.TxOptions, fn func(Tx)
 	if err != nil {
 		return wordedServer(op, err)
 	}
-	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // no effect after a commit
+	defer func() { _ = unbroken(ctx, tx.Rollback) }() // no effect after a commit
 	if err := fn(serverTx{ctx, tx, op}); err != nil {
 		return err
 	}
-	return wordedServer(op, tx.Commit(ctx))
+	if err := model.FromContext(ctx, op); err != nil {
+		return err
+	}
+	return wordedServer(op, unbroken(ctx, tx.Commit))
+}
+
+// endPatience is for a commit or rollback that has begun.
+const endPatience = 30 * time.Second
+
+// unbroken ends a transaction. The caller's deadline does not interrupt it: the outcome would be unknown.
+func unbroken(ctx context.Context, end func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
+	defer cancel()
+	return end(ctx)
 }
 
 // Look implements DB: View has asked the server already.

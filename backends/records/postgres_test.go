@@ -66,6 +66,21 @@ func TestVacuumBesideAReader(t *testing.T) {
 	}
 }
 
+// TestCommitPastTheDeadline: a deadline must not interrupt a commit, since its outcome would be unknown.
+func TestCommitPastTheDeadline(t *testing.T) {
+	s, dsn := server(t, `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(3); RETURN NULL; END'`,
+		`CREATE CONSTRAINT TRIGGER slow AFTER UPDATE ON notes DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION slow()`)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	err := s.Change(ctx, "retain", func(tx records.Tx) error {
+		_, err := tx.Exec(`UPDATE notes SET body = 'new'`)
+		return err
+	})
+	if body := testpg.Value(t, dsn, `SELECT body FROM notes`); err != nil || ctx.Err() == nil || body != "new" {
+		t.Errorf("the change: %v; the row is %q", err, body)
+	}
+}
+
 // TestRowSecurity: a partly visible table is an error, never fewer rows; an erasure would miss the others.
 func TestRowSecurity(t *testing.T) {
 	_, dsn := server(t, `CREATE ROLE half LOGIN`, `GRANT SELECT, DELETE ON notes TO half`,
