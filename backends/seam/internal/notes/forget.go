@@ -42,14 +42,14 @@ func (s *store) Forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 		}
 		return seam.Edit{Remove: true}, model.CheckMatch("forget", req.IfMatch, true, seam.RevisionOf(string(old)))
 	})
-	s.noteDisplaced(req.ID, done, s.clock.Now().UTC())
+	warnings := s.noteDisplaced(req.ID, done, s.clock.Now().UTC())
 	if err != nil || !there {
 		return model.ForgetResult{}, err
 	}
 	if s.cfg.Layout != nil {
 		err = s.cfg.Layout.Removed(ctx, at.Key())
 	}
-	return model.ForgetResult{Removed: 1}, err
+	return model.ForgetResult{Removed: 1, Warnings: warnings}, err
 }
 
 // removable refuses anything but a regular file: a link is neither followed nor removed.
