@@ -247,9 +247,13 @@ func withProblem(tx records.Tx, r records.Row) (out []string) {
 
 // drop removes the lines with these ids.
 func drop(g graphTx, ids []string) error {
+	gone := make(map[string]bool, len(ids)) // an entity may have as many relations as the file has lines
+	for _, id := range ids {
+		gone[id] = true
+	}
 	var raw [][]byte
 	for _, l := range g.lines {
-		if l.tier == "" || !slices.Contains(ids, l.id) {
+		if l.tier == "" || !gone[l.id] {
 			raw = append(raw, l.raw)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"memdesk/backends/backendtest"
 	"memdesk/backends/internal/entity"
@@ -699,5 +700,24 @@ func TestSomethingElseInTheFilesPlace(t *testing.T) {
 				t.Error("it was read")
 			}
 		})
+	}
+}
+
+// TestDropOfManyLines: the time of a forget must grow with the lines, not with lines times relations.
+func TestDropOfManyLines(t *testing.T) {
+	f, err := openFile(filepath.Join(t.TempDir(), "memory.jsonl"), t.TempDir())
+	must(t, err)
+	defer f.index.Close()
+	var ids []string
+	for i := range 100_000 {
+		id := fmt.Sprintf("edge/Ada/knows/%06d", i)
+		ids, f.lines = append(ids, id), append(f.lines, line{id: id, tier: relationTier})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // ends the reading of the new file: only the choice of lines is measured
+	began := time.Now()
+	_ = drop(graphTx{file: f, ctx: ctx}, ids)
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("100,000 lines take %v", took)
 	}
 }
