@@ -53,12 +53,22 @@ func inodes(paths []string) map[string]bool {
 	out := map[string]bool{}
 	for _, p := range paths {
 		if info, err := os.Stat(p); err == nil {
-			if n := inode(info); n != 0 {
-				out[strconv.FormatUint(n, 10)] = true
+			if at := inode(info); at != "" {
+				out[anonymous(at)] = true
 			}
 		}
 	}
 	return out
+}
+
+// anonymous leaves the minor number out of a place without a block device: Btrfs and overlays show another one
+// in the table than in stat.
+func anonymous(at string) string {
+	if rest, ok := strings.CutPrefix(at, "00:"); ok {
+		_, n, _ := strings.Cut(rest, ":")
+		return "00:" + n
+	}
+	return at
 }
 
 // writer is the process of the first write lock on one of the inodes that is not our own; 0
@@ -70,10 +80,8 @@ func writer(table io.Reader, inodes map[string]bool, self int) int {
 		if len(f) < 8 || f[1] == "->" || f[3] != "WRITE" {
 			continue
 		}
-		_, n, _ := strings.Cut(f[5], ":")
-		_, n, _ = strings.Cut(n, ":")
 		pid, err := strconv.Atoi(f[4])
-		if err == nil && pid > 0 && pid != self && inodes[n] {
+		if err == nil && pid > 0 && pid != self && inodes[anonymous(f[5])] {
 			return pid
 		}
 	}
