@@ -93,6 +93,25 @@ func (q *query) failed(err error) error {
 	return out
 }
 
+// atomically runs fn inside a transaction: what the server refuses of it is undone, and the transaction goes on.
+func (q *query) atomically(fn func() error) error {
+	if _, err := q.Exec(`SAVEPOINT part`); err != nil {
+		return err
+	}
+	err := fn()
+	end := `RELEASE SAVEPOINT part`
+	if err != nil {
+		if errors.Is(err, errAgain) || model.FromContext(q.ctx, q.op) != nil {
+			return err
+		}
+		q.broken, end = nil, `ROLLBACK TO SAVEPOINT part`
+	}
+	if _, failed := q.Exec(end); failed != nil { // the connection is lost
+		return failed
+	}
+	return err
+}
+
 // ops are the operations, outside or inside a transaction.
 type ops struct {
 	sqlgraph.Writes

@@ -168,6 +168,7 @@ func TestScrub(t *testing.T) {
 	t.Run("the tables' owner", func(t *testing.T) { scrubByTheOwner(t, srv) })
 	t.Run("numbers of side tables", func(t *testing.T) { sideNumbers(t, srv) })
 	t.Run("a node and an edge of one name", func(t *testing.T) { sideTies(t, srv) })
+	t.Run("side tables with rules", func(t *testing.T) { sideRules(t, srv) })
 	t.Run("tables of other programs", func(t *testing.T) { besideOthers(t, srv) })
 	t.Run("elsewhere", func(t *testing.T) { namedElsewhere(t, srv) })
 }
@@ -338,6 +339,29 @@ func sideTies(t *testing.T, srv *testpg.Server) {
 	}
 	if got := testpg.Value(t, dsn, `SELECT string_agg(n::text, ' ' ORDER BY n) FROM memdesk.ties`); got != "1 4" {
 		t.Errorf("rows %q are left, want 1 and 4", got)
+	}
+}
+
+// sideRules must change every row that a table's rules let it, count the others, and empty a text that still
+// names the subject after its redaction.
+func sideRules(t *testing.T, srv *testpg.Server) {
+	dsn := database(t, srv, "rules", "postgres")
+	s := create(t, dsn)
+	testpg.Exec(t, dsn, `CREATE TABLE memdesk.once (n int PRIMARY KEY, k text UNIQUE, j jsonb); CREATE TABLE memdesk.fixed (n int PRIMARY KEY, k text CHECK (k = 'Teo'));
+		INSERT INTO memdesk.once VALUES (1, 'Teo Alvarez', '{"a": 1}'), (2, 'Teo  Alvarez', '["T-e-o"]'), (3, 'T-e-o', NULL); INSERT INTO memdesk.fixed VALUES (1, 'Teo'), (2, NULL)`)
+	names := regexp.MustCompile(`Teo( +Alvarez)?|T-e-o`)
+	res, err := s.Maintainer().Scrub(t.Context(), model.ScrubRequest{Concerns: names.Match, Redact: func(b []byte) []byte {
+		return regexp.MustCompile(`Teo( +Alvarez)?`).ReplaceAll(b, []byte("[erased]"))
+	}})
+	got := verdicts(t, res, err)
+	if r := got["once (rows)"]; r.Verdict != model.VerdictClean || r.Rows != 3 {
+		t.Errorf("%+v", r)
+	}
+	if r := got["fixed (rows)"]; r.Verdict != model.VerdictFailed || !strings.Contains(r.Reason, "1 rows cannot be changed") {
+		t.Errorf("%+v", r)
+	}
+	if rows := testpg.Value(t, dsn, `SELECT string_agg(concat_ws(' ', n, k, j), '; ' ORDER BY n) FROM memdesk.once`); rows != `1 [erased] {"a": 1}; 2 [erased]-2 ""; 3 ` {
+		t.Errorf("rows %q", rows)
 	}
 }
 

@@ -86,11 +86,19 @@ func cleanTable(q *query, table, workspace string, req model.ScrubRequest, res *
 	if req.Dry {
 		return nil
 	}
-	for _, c := range changes {
-		if err := t.change(c); err != nil {
+	stuck := 0
+	for n, c := range changes {
+		switch err := t.changeOnce(c, n); {
+		case err == nil:
+			res.Rows++
+		case q.broken != nil:
 			return err
+		default:
+			stuck++
 		}
-		res.Rows++
+	}
+	if stuck > 0 {
+		res.Verdict, res.Reason = model.VerdictFailed, fmt.Sprintf("%d rows cannot be changed, because of the table's own rules: change them with the program whose table it is", stuck)
 	}
 	return nil
 }
@@ -186,11 +194,34 @@ func (t *sideTable) judge(c *rowChange, i int, cell string) (concerns bool) {
 		c.none = append(c.none, t.numbers[i-len(t.texts)])
 	case concerns:
 		text = string(t.req.Redact([]byte(text)))
+		if t.req.Concerns([]byte(text)) { // the person cannot be taken out of it
+			if text = ""; t.isJSON(i) {
+				text = `""`
+			}
+		}
 	}
 	if text != cell {
 		c.cells[i] = text
 	}
 	return concerns
+}
+
+func (t *sideTable) isJSON(i int) bool { return strings.HasPrefix(t.kinds[t.texts[i]], "json") }
+
+// changeOnce changes a row, and once more with a number behind what is new where the table takes a text once
+// only. A refused row leaves the others as they are.
+func (t *sideTable) changeOnce(c rowChange, n int) error {
+	try := func() error { return t.q.atomically(func() error { return t.change(c) }) }
+	err := try()
+	if err == nil || t.q.broken != nil || c.drop {
+		return err
+	}
+	for i, v := range c.cells {
+		if !t.isJSON(i) {
+			c.cells[i] = fmt.Sprintf("%s-%d", v, n+1)
+		}
+	}
+	return try()
 }
 
 // change removes or rewrites a row.
