@@ -81,16 +81,7 @@ func (s *Store) Migrate(ctx context.Context, target int) (model.SchemaState, err
 // migration is a transaction that an old schema does not refuse. Each of its statements sees all
 // commits before it: a single snapshot would predate the lock.
 func (s *Store) migration(ctx context.Context, op string, fn func(*query) error) error {
-	s.mu.Lock()
-	why := s.outdated
-	s.outdated = ""
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		s.outdated = why
-		s.mu.Unlock()
-	}()
-	return s.transactionAt(ctx, op, pgx.ReadCommitted, fn)
+	return s.transactionAt(ctx, op, pgx.ReadCommitted, s.ReadOnlyReason, fn)
 }
 
 // migrateStep takes one step towards a version and reports whether none is left. It reads the version

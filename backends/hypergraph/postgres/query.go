@@ -239,13 +239,13 @@ const (
 // it reads by id: if it writes a row that another transaction has changed since, the server undoes it,
 // and fn runs again.
 func (s *Store) transaction(ctx context.Context, op string, fn func(*query) error) error {
-	return s.transactionAt(ctx, op, pgx.RepeatableRead, fn)
+	return s.transactionAt(ctx, op, pgx.RepeatableRead, s.refusal, fn)
 }
 
-func (s *Store) transactionAt(ctx context.Context, op string, level pgx.TxIsoLevel, fn func(*query) error) error {
+func (s *Store) transactionAt(ctx context.Context, op string, level pgx.TxIsoLevel, refusal func() string, fn func(*query) error) error {
 	pause := txPause
 	for attempt := 1; ; attempt++ {
-		err := s.attempt(ctx, op, level, fn)
+		err := s.attempt(ctx, op, level, refusal, fn)
 		var e errLost
 		switch {
 		case errors.As(err, &e) && (!e.lost || attempt > 3):
@@ -264,11 +264,11 @@ func (s *Store) transactionAt(ctx context.Context, op string, level pgx.TxIsoLev
 	}
 }
 
-func (s *Store) attempt(ctx context.Context, op string, level pgx.TxIsoLevel, fn func(*query) error) error {
+func (s *Store) attempt(ctx context.Context, op string, level pgx.TxIsoLevel, refusal func() string, fn func(*query) error) error {
 	if err := model.FromContext(ctx, op); err != nil {
 		return err
 	}
-	if why := s.refusal(); why != "" {
+	if why := refusal(); why != "" {
 		return model.Errorf(model.PermissionDenied, op, "the store takes no changes: %s", why)
 	}
 	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: level})

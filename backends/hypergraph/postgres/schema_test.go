@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"memdesk/backends/backendtest"
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/postgres"
@@ -47,6 +49,30 @@ func TestMigrateDownAndUp(t *testing.T) {
 	}
 	_, err = postgres.Open(t.Context(), postgres.Config{DSN: model.NewSecret(dsn)})
 	wantError(t, "after the last step down", err, model.NotFound, "no memdesk schema")
+}
+
+// TestWriteBesideAMigration: an old schema takes no writes of others while a migration of it is under way.
+func TestWriteBesideAMigration(t *testing.T) {
+	dsn := testpg.DSN(t)
+	s := create(t, dsn)
+	_, err := s.Migrate(t.Context(), 1)
+	must(t, err)
+	conn, err := pgx.Connect(t.Context(), dsn)
+	must(t, err)
+	defer conn.Close(context.Background())
+	tx, err := conn.Begin(t.Context())
+	must(t, err)
+	_, err = tx.Exec(t.Context(), `SELECT 1 FROM memdesk.schema_migrations WHERE version = 0 FOR UPDATE`)
+	must(t, err)
+	up := make(chan error, 1)
+	go func() { _, err := s.Migrate(t.Context(), 3); up <- err }()
+	for testpg.Value(t, dsn, `SELECT count(*)::text FROM pg_locks WHERE NOT granted AND transactionid IS NOT NULL`) == "0" {
+		time.Sleep(5 * time.Millisecond)
+	}
+	wantError(t, "a write beside a migration", s.CreateNode(t.Context(), fact("m", "x")), model.PermissionDenied, "memdesk migrate")
+	must(t, tx.Rollback(t.Context()))
+	must(t, <-up)
+	must(t, s.CreateNode(t.Context(), fact("m", "x")))
 }
 
 func TestNewerSchemaIsLeftAlone(t *testing.T) {
