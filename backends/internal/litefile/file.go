@@ -30,7 +30,7 @@ type File struct {
 	writer   *sql.DB // nil in a file opened for reading
 	identity identity
 	attached []identity
-	sidecars sidecars
+	sidecars []sidecars
 	scans    scans
 	locks    vitals.LockWatch
 	triggers triggers
@@ -63,7 +63,7 @@ func Open(path string, readOnly bool, with ...Attached) (*File, error) {
 	if err := CheckReadable(abs); err != nil {
 		return nil, err
 	}
-	f := &File{Path: abs, Name: filepath.Base(abs), sidecars: noteSidecars(abs), readOnly: vitals.Unwritable(abs)}
+	f := &File{Path: abs, Name: filepath.Base(abs), sidecars: []sidecars{noteSidecars(abs)}, readOnly: vitals.Unwritable(abs)}
 	if f.identity, err = identify(abs); err != nil {
 		return nil, Worded("open", err)
 	}
@@ -72,7 +72,7 @@ func Open(path string, readOnly bool, with ...Attached) (*File, error) {
 		if err != nil {
 			return nil, Worded("open", err)
 		}
-		f.attached = append(f.attached, id)
+		f.attached, f.sidecars = append(f.attached, id), append(f.sidecars, noteSidecars(o.Path))
 		f.readOnly = cmp.Or(f.readOnly, vitals.Unwritable(o.Path))
 	}
 	if readOnly {
@@ -144,7 +144,9 @@ func (f *File) Close() error {
 				err = werr
 			}
 		} else {
-			f.sidecars.tidy()
+			for _, c := range f.sidecars {
+				c.tidy()
+			}
 		}
 		f.scans.close() // after the pools: closing a descriptor drops this process's locks on the file
 		f.closed = Worded("close", err)

@@ -144,3 +144,29 @@ func TestAnIndexOverTiedRows(t *testing.T) {
 		t.Errorf("%d rows, %v", left, err)
 	}
 }
+
+// TestReadingAnAttachedFileLeavesNothing: reading must leave no -wal and -shm beside a file that is attached either.
+func TestReadingAnAttachedFileLeavesNothing(t *testing.T) {
+	_, path := opened(t)
+	other := path + ".other.db"
+	db, err := sql.Open("sqlite3", other)
+	if err == nil {
+		_, err = db.Exec(`PRAGMA journal_mode = WAL; CREATE TABLE x (a); INSERT INTO x VALUES (1)`)
+		err = errors.Join(err, db.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(path, true, Attached{Name: "other", Path: other})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n int64
+	err = f.View(t.Context(), "read", func(q *Query) error { _, err := q.One(`SELECT a FROM other.x`, nil, &n); return err })
+	if err := errors.Join(err, f.Close()); err != nil || n != 1 {
+		t.Fatal(n, err)
+	}
+	if exists(other+"-wal") || exists(other+"-shm") {
+		t.Error("its own files are left")
+	}
+}
