@@ -2,7 +2,10 @@
 
 package media
 
-import "os"
+import (
+	"errors"
+	"os"
+)
 
 // exchange swaps two directories, with a moment in which the second is absent.
 func exchange(a, b string) error {
@@ -11,7 +14,7 @@ func exchange(a, b string) error {
 		return err
 	}
 	if err := os.Rename(a, b); err != nil {
-		return err
+		return errors.Join(err, os.Rename(aside, b))
 	}
 	return os.Rename(aside, a)
 }

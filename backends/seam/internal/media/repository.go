@@ -85,13 +85,30 @@ func (r *Repository) Scrub(ctx context.Context, req model.ScrubRequest) ([]model
 	var left []model.LayerResult
 	if _, err := os.Lstat(r.aside()); err == nil {
 		res := model.LayerResult{Layer: r.asideLayer(), Method: "what an interrupted rewrite left removed", Verdict: model.VerdictClean, Rows: 1}
-		if err := os.RemoveAll(r.aside()); err != nil {
+		if err := r.sweep(); errors.Is(err, fs.ErrExist) {
+			res.Verdict, res.Reason = model.VerdictPending, atWork
+		} else if err != nil {
 			res.Verdict, res.Reason = model.VerdictFailed, atomicfile.Pathless(err).Error()
 		}
 		left = append(left, res)
 	}
 	out, err := r.scrub(ctx, req)
 	return append(left, out...), err
+}
+
+const atWork = "git is at work in the repository: run the erasure again when it is done, or, where no git runs, remove the index.lock that one left"
+
+// sweep removes what an interrupted rewrite left, under git's lock: a rewrite under way has the new repository there.
+func (r *Repository) sweep() error {
+	lock := filepath.Join(r.Path, "index.lock")
+	f, err := lockIndex(lock)
+	switch {
+	case err == nil:
+		defer unlockIndex(f, lock)
+	case !errors.Is(err, fs.ErrNotExist): // no repository stands there to be exchanged
+		return err
+	}
+	return os.RemoveAll(r.aside())
 }
 
 func (r *Repository) scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
@@ -121,7 +138,7 @@ func (r *Repository) scrub(ctx context.Context, req model.ScrubRequest) ([]model
 		if err := r.rewrite(ctx); err != nil {
 			res.Verdict, res.Reason = model.VerdictFailed, err.Error()
 			if errors.Is(err, fs.ErrExist) {
-				res.Verdict, res.Reason = model.VerdictPending, "git is at work in the repository: run the erasure again when it is done, or, where no git runs, remove the index.lock that one left"
+				res.Verdict, res.Reason = model.VerdictPending, atWork
 			}
 		}
 	}

@@ -63,6 +63,42 @@ func TestALeftIndexLock(t *testing.T) {
 	}
 }
 
+// TestLeftoverBesideARewrite: another program at work may be about to exchange the new repository, so it stays.
+func TestLeftoverBesideARewrite(t *testing.T) {
+	tree := t.TempDir()
+	r := &Repository{Path: filepath.Join(tree, ".git"), Layer: ".git"}
+	lock := filepath.Join(r.Path, "index.lock")
+	for _, dir := range []string{r.Path, filepath.Join(tree, asideName)} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	scrub := func() model.Verdict {
+		res, err := r.Scrub(t.Context(), model.ScrubRequest{Traces: func(context.Context, io.Reader) (bool, error) { return false, nil }})
+		if err != nil || len(res) == 0 {
+			t.Fatalf("%+v, %v", res, err)
+		}
+		return res[0].Verdict
+	}
+	f, err := lockIndex(lock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := scrub(); got != model.VerdictPending {
+		t.Errorf("beside a rewrite: %s", got)
+	}
+	if _, err := os.Lstat(r.aside()); err != nil {
+		t.Errorf("the new repository: %v", err)
+	}
+	unlockIndex(f, lock)
+	if got := scrub(); got != model.VerdictClean {
+		t.Errorf("after it: %s", got)
+	}
+	if _, err := os.Lstat(r.aside()); err == nil {
+		t.Error("what is left stays")
+	}
+}
+
 // TestTheLockOfTheNewRepository: after the exchange a git may be at work in the new repository; its lock stays.
 func TestTheLockOfTheNewRepository(t *testing.T) {
 	tree := t.TempDir()
