@@ -7,6 +7,8 @@ package vitals
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -171,13 +173,39 @@ var done = func() chan struct{} {
 
 // look runs the probe and stamps what it found.
 func (r *run) look(ctx context.Context, now func() time.Time, probe Probe) {
-	r.findings = probe(ctx)
+	r.findings = few(probe(ctx))
 	r.ended, r.late = now().UTC(), ctx.Err() != nil
 	for i := range r.findings {
 		if r.findings[i].CheckedAt.IsZero() {
 			r.findings[i].CheckedAt = r.ended
 		}
 	}
+}
+
+// most bounds the findings of one kind: a store may have one for each of its rows.
+const most = 100
+
+// few keeps the first findings of each kind that do not stop the store, and counts the others in one more.
+func few(all []model.HealthFinding) []model.HealthFinding {
+	if len(all) <= most {
+		return all
+	}
+	var out []model.HealthFinding
+	count := map[string]int{}
+	for _, f := range all {
+		if f.State == model.HealthDegraded {
+			count[f.Kind]++
+		}
+		if f.State != model.HealthDegraded || count[f.Kind] <= most {
+			out = append(out, f)
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(count)) {
+		if n := count[kind] - most; n > 0 {
+			out = append(out, Degraded(kind, "", fmt.Sprintf("and %d more of this kind", n))...)
+		}
+	}
+	return out
 }
 
 // Down is the finding that a store does not serve; none for an empty message.

@@ -2,6 +2,8 @@ package vitals_test
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -60,6 +62,23 @@ func TestALookEndsWithItsLimit(t *testing.T) {
 	}, nil)
 	if err := <-ended; err != context.DeadlineExceeded {
 		t.Errorf("the look ended with %v", err)
+	}
+}
+
+// TestManyFindings: a store with a finding for each row must answer with the first of each kind and a count.
+func TestManyFindings(t *testing.T) {
+	var g vitals.Gate
+	st := g.Check(t.Context(), time.Minute, now, func(context.Context) (out []model.HealthFinding) {
+		for i := range 5000 {
+			out = append(out, vitals.Degraded("orphan", fmt.Sprint(i), "its thread is gone")...)
+		}
+		return append(out, vitals.Down("x", "ill")...)
+	}, nil)
+	n := len(st.Findings)
+	if n != 102 || st.OK || !slices.ContainsFunc(st.Findings, func(f model.HealthFinding) bool {
+		return f.Kind == "orphan" && f.Message == "and 4900 more of this kind"
+	}) {
+		t.Errorf("%d findings, ok %v", n, st.OK)
 	}
 }
 
