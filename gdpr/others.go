@@ -147,7 +147,7 @@ func (x *run) rest(old Plan, l *runLog) (Plan, error) {
 		sp.Problems, sp.Notes, sp.Missing = clear(sp.Problems), clear(sp.Notes), clear(sp.Missing)
 		var steps []Step
 		for i, st := range sp.Steps {
-			if st.changes() && (l.has(at, i) && l.what(at, i) != "absent" || mine >= 0 && planned(sp.Store, st.ID)) {
+			if st.changes() && (l.has(at, i) && l.what(at, i) != "absent" || mine >= 0 && planned(sp.Store, sp.Where, st.ID)) {
 				continue
 			}
 			st.ID, st.Reason = x.m.Redact(st.ID, Erased), x.m.Redact(st.Reason, Erased)

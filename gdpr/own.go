@@ -1,6 +1,7 @@
 package gdpr
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -69,7 +70,7 @@ func (x *run) ownTraces(ctx context.Context) error {
 	}
 	if x.d.Undo != nil {
 		_, err := x.d.Undo.Erase(func(e undo.Entry, body string) bool {
-			return entryNames(e, body, names) || x.m.NamesBytes([]byte(body)) || planned(e.Store, e.Item)
+			return entryNames(e, body, names) || x.m.NamesBytes([]byte(body)) || planned(e.Store, e.Where, e.Item)
 		})
 		if err != nil {
 			x.problem(ownStore, "undo: %s: look at what it is, remove its file undo/ID.undo from the state directory, and run this again", x.m.Redact(err.Error(), Erased))
@@ -99,7 +100,7 @@ func (x *run) ownTraces(ctx context.Context) error {
 
 // traced reports whether an entry of memdesk's notes names the subject, or an item of the subject. Entries
 // are JSON: they are read as written and with escapes resolved.
-func (x *run) traced(planned func(store, id string) bool) func([]byte) bool {
+func (x *run) traced(planned func(store, where, id string) bool) func([]byte) bool {
 	return func(entry []byte) bool {
 		if x.m.NamesBytes(entry) {
 			return true
@@ -113,31 +114,45 @@ func (x *run) traced(planned func(store, id string) bool) func([]byte) bool {
 				return true
 			}
 		}
-		return planned(of.Store, of.ID)
+		return planned(of.Store, "", of.ID)
 	}
 }
 
 // planned reports which items were to be forgotten, under this plan or an earlier one: an undo entry of one is
-// the subject's too.
-func (x *run) planned() (func(store, id string) bool, error) {
+// the subject's too. where is the identity of the item's store, which may have had another name; a note without it,
+// and an earlier memdesk's list of what is gone, have the name alone.
+func (x *run) planned() (func(store, where, id string) bool, error) {
 	key, err := x.d.pseudonymKey()
 	if err != nil {
 		return nil, err
 	}
-	now, gone := map[model.Ref]bool{}, map[string]bool{}
+	now, gone, known := map[model.Ref]bool{}, map[string]bool{}, map[string][]string{}
 	for _, sp := range x.p.Stores {
+		for _, place := range append(x.places(sp), sp.Store) {
+			known[place] = append(known[place], sp.place())
+		}
 		for _, st := range sp.Steps {
 			if st.Action == Forget {
-				now[model.Ref{Store: sp.Store, ID: st.ID}] = true
+				now[model.Ref{Store: sp.place(), ID: st.ID}] = true
 			}
 		}
 	}
 	for _, item := range x.r.Gone {
 		gone[item] = true
 	}
-	return func(store, id string) bool {
-		return now[model.Ref{Store: store, ID: id}] || len(gone) > 0 && gone[key.Item(store, id)]
+	return func(store, where, id string) bool {
+		places := append([]string{cmp.Or(where, store)}, known[cmp.Or(where, store)]...)
+		return slices.ContainsFunc(places, func(p string) bool { return now[model.Ref{Store: p, ID: id}] }) ||
+			len(gone) > 0 && slices.ContainsFunc(append(places, store), func(p string) bool { return gone[key.Item(p, id)] })
 	}, nil
+}
+
+// places are the identities of a planned store, the older ones too where it is configured.
+func (x *run) places(sp StorePlan) []string {
+	if s, err := x.fleet.Store(sp.Store); err == nil && slices.Contains(s.Identities(), sp.Where) {
+		return s.Identities()
+	}
+	return []string{sp.place()}
 }
 
 // tied are the refs of items that go and that the store ties to the subject: such an id can be made from the

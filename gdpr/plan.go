@@ -1,6 +1,7 @@
 package gdpr
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -94,6 +95,9 @@ type StorePlan struct {
 
 // places are the identities of the plan's store.
 func (s *StorePlan) places() []string { return append([]string{s.Where}, s.older...) }
+
+// place is the store by its identity, or by its name in a plan without one.
+func (s *StorePlan) place() string { return cmp.Or(s.Where, s.Store) }
 
 // Plan is exactly what an erasure would do. Hash covers all of it but Made, Estimate
 // and Note.

@@ -32,7 +32,7 @@ func (d *Desk) carryOver(ctx context.Context, r *Request, old, now Plan, l *runL
 			case !l.has(at, i) || again[st.ID]:
 			case st.Action == Forget && l.forgot(at, i):
 				count.Forgotten++
-				gone = append(gone, key.Item(sp.Store, st.ID))
+				gone = append(gone, key.Item(sp.place(), st.ID))
 			case st.Action == Redact:
 				count.Redacted++
 			}
