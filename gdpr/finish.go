@@ -187,7 +187,7 @@ func (d *Desk) receipted(r *Request) (receipt.Receipt, bool) {
 	if r.Done() || r.PlanHash == "" {
 		return receipt.Receipt{}, false
 	}
-	_, rec, _, err := d.Receipt(r.ID)
+	_, rec, _, err := d.signed(r.ID)
 	return rec, err == nil && rec.Request == r.ID && rec.Plan == r.PlanHash && rec.Status == receipt.StatusComplete
 }
 
@@ -225,8 +225,25 @@ func (x *run) close(ctx context.Context, now time.Time) error {
 	})
 }
 
-// Receipt returns a finished request's signed file and its content; NotFound before there is one.
+// Receipt returns a finished request's signed file and its content; NotFound before there is one, and where a later run
+// or a withdrawal left the receipt of an earlier run behind.
 func (d *Desk) Receipt(id string) ([]byte, receipt.Receipt, string, error) {
+	b, rec, key, err := d.signed(id)
+	if err != nil {
+		return b, rec, key, err
+	}
+	r, err := d.load(id)
+	if _, ended := d.receipted(&r); err == nil && !r.Receipted() && !ended {
+		err = model.Errorf(model.NotFound, "gdpr", "request %s is %s, and has a receipt of an earlier run only: `memdesk gdpr report %s` says where it stands", id, r.State, id)
+	}
+	if err != nil {
+		return nil, receipt.Receipt{}, "", err
+	}
+	return b, rec, key, nil
+}
+
+// signed returns the signed file of a request's last run that had one, and its content.
+func (d *Desk) signed(id string) ([]byte, receipt.Receipt, string, error) {
 	b, err := os.ReadFile(d.dir("receipts", id+".json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, receipt.Receipt{}, "", model.Errorf(model.NotFound, "gdpr", "request %s has no receipt: an erasure gets one when every layer in scope is done, `memdesk gdpr report %s` says where it stands", id, id)

@@ -33,7 +33,6 @@ func (d *Desk) Letter(ctx context.Context, id, kind, lang string) (string, error
 		l.Held = append(l.Held, receipt.Held{Store: h.Store, Items: 1, Ground: citedArticles(h.Ground)})
 	}
 	switch _, rec, _, err := d.Receipt(id); {
-	case err == nil && !r.Receipted(): // a later run found more: that receipt is of before
 	case err == nil:
 		l.Ended, l.Finished, l.Forgotten, l.Redacted = true, rec.Finished[:min(len(rec.Finished), len(dateForm))], rec.Forgotten, rec.Redacted
 		l.Held, l.Open = rec.Held, rec.Open

@@ -121,7 +121,8 @@ func TestRetentionOfClosedRequests(t *testing.T) {
 	}
 }
 
-// TestNoLetterOfAReceiptThatIsOver: a later run that found more must not be told as done by an earlier receipt.
+// TestNoLetterOfAReceiptThatIsOver: a later run that found more, and a withdrawal, must not be told as done by an earlier
+// receipt.
 func TestNoLetterOfAReceiptThatIsOver(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -141,6 +142,18 @@ func TestNoLetterOfAReceiptThatIsOver(t *testing.T) {
 	}
 	if _, err := w.desk.Letter(t.Context(), r.ID, "done", "en"); !errors.Is(err, model.Conflict) {
 		t.Errorf("the letter of a partial request: %v; want a conflict", err)
+	}
+	if _, _, _, err := w.desk.Receipt(r.ID); !errors.Is(err, model.NotFound) {
+		t.Errorf("the receipt of a partial request: %v; want NotFound", err)
+	}
+	if _, err := w.desk.Withdraw(t.Context(), r.ID, "taken back"); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, _, err := w.desk.Receipt(r.ID); !errors.Is(err, model.NotFound) {
+		t.Errorf("the receipt of a withdrawn request: %v; want NotFound", err)
+	}
+	if reg, err := w.desk.Register(t.Context(), 2026); err != nil || len(reg.Entries) != 1 || reg.Entries[0].Forgotten != 0 {
+		t.Errorf("the register: %+v, %v", reg.Entries, err)
 	}
 }
 
