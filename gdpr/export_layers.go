@@ -333,29 +333,38 @@ func (e *exporter) displaced() error {
 			e.miss(ownStore, "what undo keeps of a change cannot be read: %s", model.KindOf(err))
 			continue
 		}
-		named := e.m.Names(body) || e.m.Names(full.Item)
-		x := exportItem{Store: ownStore, ID: full.Store + ":" + full.Item, Layer: "undo", Reason: "replaced or removed by a change, kept for undo until it expires", Meta: map[string]string{}}
-		for _, f := range full.Meta {
-			if e.m.Names(f.Name + "\n" + f.Value) {
-				named, x.Meta[f.Name] = true, f.Value
-			}
+		texts, sides := full.Bodies(body), full.Sides
+		if len(sides) == 0 {
+			texts, sides = []string{body}, []undo.Side{{Item: full.Item, Meta: full.Meta, Beside: full.Beside}}
+		}
+		var all []error
+		for i, side := range sides {
+			all = append(all, e.displacedItem(full.Store, undo.Entry{Item: side.Item, Meta: side.Meta, Beside: side.Beside}, texts[i]))
 		}
 		for _, p := range full.Parts { // items that fell with it
-			if part := (undo.Entry{Item: p.Item, Meta: p.Meta, Beside: p.Beside}); entryNames(part, p.Body, e.m.Names) {
-				y := exportItem{Store: ownStore, ID: full.Store + ":" + p.Item, Layer: x.Layer, Reason: x.Reason}
-				e.text(&y, p.Body, mentions(e.m, p.Body, true))
-				if err := e.add(y); err != nil {
-					return err
-				}
-			}
+			all = append(all, e.displacedItem(full.Store, undo.Entry{Item: p.Item, Meta: p.Meta, Beside: p.Beside}, p.Body))
 		}
-		if !named {
-			continue
-		}
-		e.text(&x, body, mentions(e.m, body, true))
-		if err := e.add(x); err != nil {
+		if err := errors.Join(all...); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// displacedItem exports one item of an undo entry if it names the subject, as an erasure judges it.
+func (e *exporter) displacedItem(store string, one undo.Entry, body string) error {
+	if !entryNames(one, body, e.m.Names) {
+		return nil
+	}
+	x := exportItem{Store: ownStore, ID: store + ":" + one.Item, Layer: "undo", Reason: "replaced or removed by a change, kept for undo until it expires", Meta: map[string]string{}}
+	for _, f := range one.Meta {
+		if e.m.Names(f.Name + "\n" + f.Value) {
+			x.Meta[f.Name] = f.Value
+		}
+	}
+	if beside := linesNaming(e.m, strings.Join(entryTexts(undo.Entry{Beside: one.Beside}, ""), "\n")); beside != "" {
+		x.Meta["beside"] = beside
+	}
+	e.text(&x, body, mentions(e.m, body, true))
+	return e.add(x)
 }

@@ -4,14 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"memdesk/backends"
 	"memdesk/gdpr/receipt"
 	"memdesk/model"
+	"memdesk/undo"
 )
 
 type exported struct {
@@ -179,6 +182,29 @@ func TestAnExportHoldsWhatFellWithAnItem(t *testing.T) {
 		}
 	}
 	t.Errorf("the relation that fell is in no text: %+v", e.Items)
+}
+
+// TestAnExportHoldsEverySideOfAnUndoEntry: an entry of several changes keeps what each of their items was, and only a
+// field of the second names the person.
+func TestAnExportHoldsEverySideOfAnUndoEntry(t *testing.T) {
+	w := newWorld(t)
+	first := w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "prefers rain"})
+	second := w.put("db", model.RetainRequest{Tier: "session", Key: "n2", Content: "prefers tea", DataSubjectID: ana})
+	var changes []undo.Change
+	for _, id := range []string{first, second} {
+		it, err := w.store("db").Browser.Read(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changes = append(changes, undo.Change{Forget: &model.ForgetRequest{ID: id, IfMatch: it.Revision}})
+	}
+	if _, _, err := w.desk.Undo.Together(t.Context(), w.store("db"), model.OpForget, changes); err != nil {
+		t.Fatal(err)
+	}
+	e, _, _ := export(t, w, w.file().ID)
+	if len(e.Items) != 1 || e.Items[0].ID != "db:"+second || !slices.Contains(slices.Collect(maps.Values(e.Items[0].Meta)), ana) {
+		t.Errorf("%+v; want the second item of the entry alone", e.Items)
+	}
 }
 
 // TestAnExportIsOnRecordBeforeItIsWritten: a process that dies while it writes an export leaves the person's
