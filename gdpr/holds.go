@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -85,8 +86,12 @@ func files(s *model.Store) func(id string) string {
 // place is the store of a hold: its identity, or else its name.
 func (h Hold) place() string { return cmp.Or(h.Where, h.Store) }
 
-// hashed reports whether the hold knows its item only by a hash of the id.
-func (h Hold) hashed() bool { return strings.HasPrefix(h.ID, suppress.HashPrefix) }
+// hashForm is the form of suppress.Key.Item.
+var hashForm = regexp.MustCompile(`^` + suppress.HashPrefix + `[0-9a-f]{8}:[0-9a-f]{32}$`)
+
+// hashed reports whether the hold knows its item only by a hash of the id. A store may have ids of that form: whoever
+// asks must look for the id as it is, too.
+func (h Hold) hashed() bool { return hashForm.MatchString(h.ID) }
 
 // on reports whether the hold is on this item of a store, given by its name and its identities.
 func (h Hold) on(key suppress.Key, name string, places []string, id string) bool {
@@ -469,10 +474,9 @@ func (c *holdCache) read(d *Desk) error {
 			for _, dir := range strings.Fields(h.Dirs) {
 				c.dirs[dir] = r.ID
 			}
+			c.items[model.Ref{Store: h.place(), ID: h.ID}] = r.ID
 			if h.hashed() {
 				c.hashes[h.ID] = r.ID
-			} else {
-				c.items[model.Ref{Store: h.place(), ID: h.ID}] = r.ID
 			}
 		}
 	}

@@ -487,3 +487,22 @@ func TestVerifyKnowsTheHoldsOfNow(t *testing.T) {
 		t.Errorf("lifted after the plan: items %q, held items %q", items, held)
 	}
 }
+
+// TestAHoldOnAnIDLikeAHash: an id may look like the hash of one, and nobody but its store says how ids look.
+func TestAHoldOnAnIDLikeAHash(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := w.file()
+	for _, key := range []string{"hmac:1", "hmac:01234567:0123456789abcdef0123456789abcdef"} {
+		id := w.put("db", model.RetainRequest{Tier: "session", Key: key, Content: "rain"})
+		if id != key {
+			t.Fatalf("its id is %s", id)
+		}
+		if _, err := w.desk.Hold(t.Context(), r.ID, gdpr.Hold{Store: "db", ID: id, Ground: "a claim"}); err != nil { // of a store elsewhere: without a file
+			t.Fatal(err)
+		}
+		if _, err := w.store("db").Provider.Forget(t.Context(), model.ForgetRequest{ID: id}); !errors.Is(err, model.PermissionDenied) {
+			t.Errorf("%s, on hold, was forgotten: %v", id, err)
+		}
+	}
+}
