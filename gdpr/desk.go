@@ -243,7 +243,7 @@ func (d *Desk) load(id string) (Request, error) {
 		return r, model.Errorf(model.NotFound, "gdpr", "there is no request %s", id)
 	}
 	if err != nil || r.ID != id {
-		return r, model.Errorf(model.Internal, "gdpr", "request %s cannot be read: its file is damaged", id)
+		return r, model.Errorf(model.Internal, "gdpr", "request %s cannot be read: its file is damaged: put gdpr/requests/%s.json in the state directory back from a backup, because nobody can say what it keeps on hold", id, id)
 	}
 	return r, nil
 }

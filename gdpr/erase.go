@@ -13,7 +13,6 @@ import (
 	"memdesk/backends"
 	"memdesk/gdpr/receipt"
 	"memdesk/gdpr/subject"
-	"memdesk/internal/filelock"
 	"memdesk/model"
 )
 
@@ -181,7 +180,7 @@ func (d *Desk) Erase(ctx context.Context, o Order, fleet *backends.Fleet, watch 
 		return Outcome{}, err
 	}
 	out, err := d.erase(ctx, p, log, fleet, watch)
-	return out, errors.Join(err, filelock.Close(log.f))
+	return out, errors.Join(err, log.close())
 }
 
 // erase is Erase under the run's lock.

@@ -63,7 +63,7 @@ func entryTexts(e undo.Entry, body string) []string {
 // ownTraces erases memdesk's own traces of the subject: bodies kept for undo, texts that an editor left, the
 // clear names beside the log.
 func (x *run) ownTraces(ctx context.Context) error {
-	names := func(s string) bool { return x.m.Names(s) }
+	names := x.m.Names
 	planned, err := x.planned()
 	if err != nil {
 		return err
