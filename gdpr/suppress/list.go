@@ -87,8 +87,6 @@ func (l *List) Add(k Key, pseudonym, request string, since time.Time, terms ...s
 // change passes do a copy of the persons, under the list's lock, and writes them if do says that they
 // changed.
 func (l *List) change(do func(persons []Person) ([]Person, bool)) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if err := l.begin(); err != nil {
 		return err
 	}
@@ -97,6 +95,8 @@ func (l *List) change(do func(persons []Person) ([]Person, bool)) error {
 		return err
 	}
 	defer unlock()
+	l.mu.Lock() // only now: whoever reads the list need not wait for another process
+	defer l.mu.Unlock()
 	l.seen = nil // another process may have written within one clock tick
 	if err := l.load(); err != nil {
 		return err
