@@ -556,21 +556,30 @@ func childrenFirst(steps []Step, children map[string][]string) []Step {
 	return steps
 }
 
-// heights returns the function that counts the generations under an item.
+// heights returns the function that counts the generations under an item. A tree may be deeper than a stack.
 func heights(children map[string][]string) func(id string) int {
-	height := map[string]int{}
-	var down func(id string, seen int) int
-	down = func(id string, seen int) int {
-		if d, ok := height[id]; ok || seen > 1000 {
-			return d
+	height, done := map[string]int{}, map[string]bool{}
+	return func(id string) int {
+		for open := []string{id}; len(open) > 0; {
+			at := open[len(open)-1]
+			if _, begun := height[at]; !begun {
+				height[at] = 0 // a cycle ends here
+				for _, c := range children[at] {
+					if _, begun := height[c]; !begun {
+						open = append(open, c)
+					}
+				}
+				continue
+			}
+			open = open[:len(open)-1]
+			if done[at] {
+				continue
+			}
+			for _, c := range children[at] {
+				height[at] = max(height[at], 1+height[c])
+			}
+			done[at] = true
 		}
-		height[id] = 0 // a cycle ends here
-		n := 0
-		for _, c := range children[id] {
-			n = max(n, 1+down(c, seen+1))
-		}
-		height[id] = n
-		return n
+		return height[id]
 	}
-	return func(id string) int { return down(id, 0) }
 }
