@@ -117,6 +117,7 @@ type run struct {
 	locked   map[string]int                 // steps that wait for the store's lock, by store
 	cascaded map[string]int64               // removals that stores report from their own cascades
 	gone     int64                          // items that the current run has removed from the current store
+	before   []int64                        // items that earlier runs of the plan have removed, by store
 	unseen   map[model.Ref]bool             // layers that differ from the plan
 	beside   map[string]*subject.Bystanders // by medium
 }
@@ -198,6 +199,9 @@ func (d *Desk) erase(ctx context.Context, p Plan, log *runLog, fleet *backends.F
 	}
 	x := &run{log: log, d: d, r: &r, p: p, m: m, fleet: fleet, watch: watch, begun: d.Clock.Now().UTC(),
 		scrubs: map[string][]model.LayerResult{}, pending: map[string]bool{}, locked: map[string]int{}, cascaded: map[string]int64{}, unseen: map[model.Ref]bool{}, beside: map[string]*subject.Bystanders{}}
+	for at, sp := range p.Stores {
+		x.before = append(x.before, log.count(at, sp, "removed"))
+	}
 	if x.approval, _, err = d.approval(ctx, &r, p.Hash); err != nil {
 		return Outcome{}, err
 	}

@@ -34,6 +34,8 @@ func (x *run) clearOtherRequests(ctx context.Context) error {
 		switch {
 		case errors.Is(err, ErrBusy):
 			x.problem(ownStore, "request %s names the person and is being worked on: run this again when that has ended", o.ID)
+		case errors.Is(err, errDamagedPlan):
+			x.problem(ownStore, "request %s names the person: %s", o.ID, err)
 		case err != nil:
 			return err
 		}
@@ -82,7 +84,10 @@ func (x *run) clearOther(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	r, err := x.d.load(id) // read again under the lock
+	r, err := x.d.load(id) // read again under the lock, as the plan
+	if now, perr := x.d.earlier(id); err == nil && (perr != nil || now.Hash != old.Hash) {
+		err = errors.Join(model.E(model.Conflict, "gdpr-erase", ErrBusy), perr)
+	}
 	if err == nil {
 		err = x.d.act(ctx, &r, "gdpr-void", nil, func(ctx context.Context) (map[string]int64, error) { return nil, x.emptyOther(ctx, &r, old, lock) })
 	}
@@ -141,13 +146,29 @@ func (x *run) rest(old Plan, l *runLog) (Plan, error) {
 	for at, sp := range old.Stores {
 		sp.Items -= l.count(at, sp, "removed")
 		mine := slices.IndexFunc(x.p.Stores, func(o StorePlan) bool { return o.Store == sp.Store && o.Where == sp.Where })
-		if mine >= 0 { // this run's removals are no missing items
-			sp.Items -= x.log.count(mine, x.p.Stores[mine], "removed")
+		tried, done := map[string]bool{}, map[string]bool{} // by this run
+		if mine >= 0 {                                      // its removals are no missing items, unless the plan was made after them
+			sp.Items -= x.log.count(mine, x.p.Stores[mine], "removed") - x.before[mine]
+			for n, st := range x.p.Stores[mine].Steps {
+				what := x.log.what(mine, n)
+				tried[st.ID] = tried[st.ID] || st.Action == Forget
+				done[st.ID] = done[st.ID] || st.Action == Forget && what != "" && what != "absent"
+			}
 		}
-		sp.Problems, sp.Notes, sp.Missing = clear(sp.Problems), clear(sp.Notes), clear(sp.Missing)
+		sp.Problems, sp.Notes = clear(sp.Problems), clear(sp.Notes)
+		// In a store that is away nobody would find an item by the rest of its id: it is counted. In one that is there
+		// it was not found, and stays missing.
+		counted := func(id string) bool { return mine < 0 && x.m.Names(id) }
+		sp.Missing = clear(slices.DeleteFunc(slices.Clone(sp.Missing), counted))
+		sp.Away += int64(len(old.Stores[at].Missing) - len(sp.Missing))
 		var steps []Step
 		for i, st := range sp.Steps {
-			if st.changes() && (l.has(at, i) && l.what(at, i) != "absent" || mine >= 0 && planned(sp.Store, sp.Where, st.ID)) {
+			gone := done[st.ID] || mine >= 0 && !tried[st.ID] && planned(sp.Store, sp.Where, st.ID)
+			if st.changes() && (l.has(at, i) && l.what(at, i) != "absent" || gone) {
+				continue
+			}
+			if counted(st.ID) {
+				sp.Away++
 				continue
 			}
 			st.ID, st.Reason = x.m.Redact(st.ID, Erased), x.m.Redact(st.Reason, Erased)

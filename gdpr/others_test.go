@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -198,5 +199,67 @@ func TestAVoidPlanKeepsWhatIsLeft(t *testing.T) {
 	}
 	if out, err := w.erase(p); err != nil || out.Status != gdpr.StateInScope || out.Forgotten != before.Forgotten || out.Redacted != before.Redacted {
 		t.Errorf("%s, %d forgotten, %d redacted, %v; want %d and %d", out.Status, out.Forgotten, out.Redacted, err, before.Forgotten, before.Redacted)
+	}
+}
+
+// TestAVoidPlanKeepsWhatNobodyDid: an erasure planned to forget an item that both requests name, and found it away with
+// its directory: the other request must not be complete without it.
+func TestAVoidPlanKeepsWhatNobodyDid(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	files := map[string]string{"a/away/" + ana + ".md": "# Tea\n\n" + other + " and " + name + " had tea.\n", "a/away/rain.md": "# Rain\n\nquiet\n"}
+	for i := range 10 {
+		files[fmt.Sprintf("a/n%d.md", i)] = "# Note\n\nquiet\n"
+	}
+	plant(t, w.dir, files)
+	w.more = []backends.StoreConfig{{Name: "a", Kind: "vault", Path: filepath.Join(w.dir, "a")}}
+	w.open()
+	bobs, err := w.desk.File(t.Context(), gdpr.Intake{Subject: other, Received: "2026-02-20", Ground: "a letter"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hers := w.file()
+	for _, id := range []string{bobs.ID, hers.ID} {
+		if _, err := w.desk.Choose(t.Context(), id, gdpr.Choice{Store: "a", ID: "away/" + ana + ".md", Action: gdpr.Forget}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.plan(bobs.ID)
+	p := w.plan(hers.ID)
+	if err := os.Rename(filepath.Join(w.dir, "a/away"), filepath.Join(w.dir, "elsewhere")); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := w.erase(p); err != nil || out.Status == gdpr.StateComplete {
+		t.Fatalf("hers: %+v, %v", out.Status, err)
+	}
+	if out, err := w.erase(w.plan(bobs.ID)); err != nil || out.Status == gdpr.StateComplete {
+		t.Errorf("his: %s, %v; the note lies in a directory that is away", out.Status, err)
+	}
+}
+
+// TestAVoidPlanLooksForNoOtherID: an item whose id names the erased person cannot be found by what is left of the id, and
+// must not be missing for ever.
+func TestAVoidPlanLooksForNoOtherID(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	plant(t, w.dir, map[string]string{"a/n.md": "# Note\n\n" + other + " and " + name + "\n", "b/" + ana + ".md": "# Boat\n\n" + other + " has a boat.\n", "b/n.md": "# Note\n\nquiet\n"})
+	vault := func(name string) backends.StoreConfig {
+		return backends.StoreConfig{Name: name, Kind: "vault", Path: filepath.Join(w.dir, name)}
+	}
+	w.more = []backends.StoreConfig{vault("a"), vault("b")}
+	w.open()
+	bobs, err := w.desk.File(t.Context(), gdpr.Intake{Subject: other, Received: "2026-02-20", Ground: "a letter"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.plan(bobs.ID)
+	w.more = w.more[:1]
+	w.open()
+	w.complete(w.plan(w.file().ID))
+	w.plan(bobs.ID)
+	w.more = []backends.StoreConfig{vault("a"), vault("b")}
+	w.open()
+	if out, err := w.erase(w.plan(bobs.ID)); err != nil || out.Status != gdpr.StateComplete {
+		t.Errorf("%s, %v: %+v", out.Status, err, out.Layers)
 	}
 }

@@ -347,14 +347,16 @@ func (d *Desk) unended(r *Request, op string) error {
 	return nil
 }
 
+// errDamagedPlan is a plan's file that cannot be read.
+var errDamagedPlan = errors.New("the earlier plan cannot be read, so nobody can say what is still to do by it")
+
 // earlier is a request's last plan as far as it says what was found and is not done, valid or void; empty where there is
 // none. A damaged file is an error: what was still to do by it would be forgotten.
 func (d *Desk) earlier(id string) (Plan, error) {
 	var k kept
 	err := readJSON(d.dir("plans", id+".json"), &k)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return Plan{}, model.Errorf(model.Internal, "gdpr-plan", "the earlier plan of %s cannot be read, so nobody can say what is still to do by it: "+
-			"put gdpr/plans/%s.json in the state directory back as it was, or withdraw the request and file it again", id, id)
+		return Plan{}, model.Errorf(model.Internal, "gdpr-plan", "%w: put gdpr/plans/%s.json in the state directory back as it was, or withdraw request %s and file it again", errDamagedPlan, id, id)
 	}
 	k.Plan.Hash = k.Hash
 	return k.Plan, nil
