@@ -216,6 +216,7 @@ func TestAReleaseIsScanned(t *testing.T) {
 // A held addition to a blocked item is harmless by itself: that is no problem of its entry. A store's own file that
 // names the door as its source is no held write.
 func TestAHeldAdditionIsNoProblem(t *testing.T) {
+	heldID := review.HeldPrefix + strings.Repeat("1f", 16)
 	dir := filepath.Join(t.TempDir(), ".memory")
 	posing, posingText := filed(review.HeldSource, "more\n")
 	other, otherText := filed("pins.md", "something else\n")
@@ -224,9 +225,9 @@ func TestAHeldAdditionIsNoProblem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Quarantine = withHeld{s.Quarantine, model.Quarantined{ID: review.HeldPrefix + "1", Source: review.HeldSource, SourceID: "AGENT.md", Body: "more\n"}}
+	s.Quarantine = withHeld{s.Quarantine, model.Quarantined{ID: heldID, Source: review.HeldSource, SourceID: "AGENT.md", Body: "more\n"}}
 	got := entries(t, s)
-	if e := got[review.HeldPrefix+"1"]; !e.Filed || e.Problem != "" {
+	if e := got[heldID]; !e.Filed || e.Problem != "" {
 		t.Errorf("a held addition: %+v", e)
 	}
 	if e := got[posing]; e.Problem == "" {
