@@ -133,7 +133,7 @@ func TestRetainRefusals(t *testing.T) {
 		{"unknown agent", model.RetainRequest{Tier: "AGENT", Content: "x", Mode: model.Replace, AgentID: "ada"}, model.InvalidInput, "ada"},
 		{"stale revision", model.RetainRequest{ID: "AGENT.md", Content: "x", Mode: model.Replace, IfMatch: "0123"}, model.Conflict, ""},
 		{"create only", model.RetainRequest{ID: "AGENT.md", Content: "x", Mode: model.Replace, IfMatch: model.Absent}, model.Conflict, ""},
-		{"gone under if-match", model.RetainRequest{ID: "pins.md", Content: "x", Mode: model.Replace, IfMatch: revision("x")}, model.Conflict, "gone"},
+		{"gone under if-match", model.RetainRequest{ID: "pins.md", Content: "x", Mode: model.Replace, IfMatch: revision("x")}, model.Conflict, "no such item"},
 		{"id and other tier", model.RetainRequest{ID: "AGENT.md", Tier: "CREW", Content: "x", Mode: model.Replace}, model.InvalidInput, "tier"},
 		{"id and other key", model.RetainRequest{ID: "daily/a.md", Tier: "daily", Key: "b", Content: "x", Mode: model.Replace}, model.InvalidInput, "key"},
 		{"id climbs", model.RetainRequest{ID: "../x.md", Content: "x", Mode: model.Replace}, model.InvalidInput, ""},

@@ -86,7 +86,7 @@ func TestAnEditGivesANewIDAndKeepsThePlace(t *testing.T) {
 		t.Errorf("warnings %q", w)
 	}
 	_, err = s.Provider.Retain(t.Context(), model.RetainRequest{ID: second, Mode: model.Replace, Content: "x", IfMatch: it.Revision})
-	wantKind(t, err, model.Conflict, "gone")
+	wantKind(t, err, model.Conflict, "no such item")
 	_, err = s.Provider.Retain(t.Context(), model.RetainRequest{ID: second, Mode: model.Replace, Content: "x"})
 	wantKind(t, err, model.NotFound, "no entry")
 	// An undo restores the old text, or a removed entry, under the old id.
