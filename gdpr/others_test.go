@@ -164,10 +164,7 @@ func TestAVoidPlanKeepsWhatIsLeft(t *testing.T) {
 		"a/both.md": "# Both\n\n" + other + " and " + name + " had tea.\n", "a/his.md": "# His\n\n" + other + " likes rain.\n",
 		"b/his.md": "# His\n\n" + other + " has a boat.\n",
 	})
-	vault := func(name string) backends.StoreConfig {
-		return backends.StoreConfig{Name: name, Kind: "vault", Path: filepath.Join(w.dir, name)}
-	}
-	w.more = []backends.StoreConfig{vault("a"), vault("b")}
+	w.more = []backends.StoreConfig{w.vault("a"), w.vault("b")}
 	w.open()
 	bobs, err := w.desk.File(t.Context(), gdpr.Intake{Subject: other, Received: "2026-02-20", Ground: "a letter"})
 	if err != nil {
@@ -212,7 +209,7 @@ func TestAVoidPlanKeepsWhatNobodyDid(t *testing.T) {
 		files[fmt.Sprintf("a/n%d.md", i)] = "# Note\n\nquiet\n"
 	}
 	plant(t, w.dir, files)
-	w.more = []backends.StoreConfig{{Name: "a", Kind: "vault", Path: filepath.Join(w.dir, "a")}}
+	w.more = []backends.StoreConfig{w.vault("a")}
 	w.open()
 	bobs, err := w.desk.File(t.Context(), gdpr.Intake{Subject: other, Received: "2026-02-20", Ground: "a letter"})
 	if err != nil {
@@ -243,10 +240,7 @@ func TestAVoidPlanLooksForNoOtherID(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	plant(t, w.dir, map[string]string{"a/n.md": "# Note\n\n" + other + " and " + name + "\n", "b/" + ana + ".md": "# Boat\n\n" + other + " has a boat.\n", "b/n.md": "# Note\n\nquiet\n"})
-	vault := func(name string) backends.StoreConfig {
-		return backends.StoreConfig{Name: name, Kind: "vault", Path: filepath.Join(w.dir, name)}
-	}
-	w.more = []backends.StoreConfig{vault("a"), vault("b")}
+	w.more = []backends.StoreConfig{w.vault("a"), w.vault("b")}
 	w.open()
 	bobs, err := w.desk.File(t.Context(), gdpr.Intake{Subject: other, Received: "2026-02-20", Ground: "a letter"})
 	if err != nil {
@@ -257,7 +251,7 @@ func TestAVoidPlanLooksForNoOtherID(t *testing.T) {
 	w.open()
 	w.complete(w.plan(w.file().ID))
 	w.plan(bobs.ID)
-	w.more = []backends.StoreConfig{vault("a"), vault("b")}
+	w.more = []backends.StoreConfig{w.vault("a"), w.vault("b")}
 	w.open()
 	if out, err := w.erase(w.plan(bobs.ID)); err != nil || out.Status != gdpr.StateComplete {
 		t.Errorf("%s, %v: %+v", out.Status, err, out.Layers)

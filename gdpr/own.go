@@ -73,12 +73,12 @@ func (x *run) ownTraces(ctx context.Context) error {
 			return entryNames(e, body, names) || x.m.NamesBytes([]byte(body)) || planned(e.Store, e.Where, e.Item)
 		})
 		if err != nil {
-			x.problem(ownStore, "undo: %s: look at what it is, remove its file undo/ID.undo from the state directory, and run this again", x.m.Redact(err.Error(), Erased))
+			x.problem(ownStore, "%s; look at it, remove its file undo/ID.undo from the state directory, and run this again", x.words(err))
 		}
 	}
 	for _, t := range x.d.Traces {
 		if _, err := t.Erase(x.traced(planned)); err != nil {
-			x.problem(ownStore, "origins: %s", model.KindOf(err))
+			x.problem(ownStore, "origins: %s", x.words(err))
 		}
 	}
 	if err := x.clearOtherRequests(ctx); err != nil {
@@ -86,16 +86,21 @@ func (x *run) ownTraces(ctx context.Context) error {
 	}
 	put := drafts.New(filepath.Join(x.d.State, "edit"), x.d.Clock, nil)
 	if _, err := put.Erase(func(name string, text []byte) bool { return names(name) || x.m.NamesBytes(text) }); err != nil {
-		x.problem(ownStore, "drafts: %s", err)
+		x.problem(ownStore, "drafts: %s", x.words(err))
 	}
 	if _, err := eventlog.Erase(filepath.Join(x.d.State, "events"), x.m.NamesBytes); err != nil {
-		x.problem(ownStore, "events of stores: %s", model.KindOf(err))
+		x.problem(ownStore, "events of stores: %s", x.words(err))
 	}
 	tied := x.tied()
 	if _, err := x.d.Log.EraseNames(ctx, x.r.Terms(), func(s string) bool { return names(s) || tied[s] }); err != nil {
-		x.problem(ownStore, "names beside the log: %s", err)
+		x.problem(ownStore, "names beside the log: %s", x.words(err))
 	}
 	return nil
+}
+
+// words are an error, or several, on one line and without the subject.
+func (x *run) words(err error) string {
+	return x.m.Redact(strings.ReplaceAll(err.Error(), "\n", "; "), Erased)
 }
 
 // traced reports whether an entry of memdesk's notes names the subject, or an item of the subject. Entries

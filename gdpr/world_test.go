@@ -126,6 +126,11 @@ func (w *world) open() {
 	}
 }
 
+// vault is a vault in the directory of its name.
+func (w *world) vault(name string) backends.StoreConfig {
+	return backends.StoreConfig{Name: name, Kind: "vault", Path: filepath.Join(w.dir, name)}
+}
+
 func (w *world) store(name string) model.Store {
 	w.t.Helper()
 	s, err := w.fleet.Store(name)

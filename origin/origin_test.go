@@ -88,6 +88,20 @@ func (d *desk) retain(ctx context.Context, id, text string, mode model.Mode) err
 	return err
 }
 
+// writer is the known writer of an item, and how far that is trusted; empty where nobody is known.
+func (d *desk) writer(id string) string {
+	d.t.Helper()
+	it, err := d.store().Browser.Read(d.t.Context(), id)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	r, _, ok := origin.Known(d.ledger, d.store(), it)
+	if !ok {
+		return ""
+	}
+	return r.Actor + " " + r.Trust
+}
+
 func (d *desk) read(id string) string {
 	it, err := d.store().Browser.Read(d.t.Context(), id)
 	if err != nil {
@@ -591,18 +605,6 @@ func TestPathsReadWhatWasAdded(t *testing.T) {
 func TestUndoKeepsTheWriter(t *testing.T) {
 	d := newDesk(t, false)
 	ctx := t.Context()
-	writer := func() string {
-		t.Helper()
-		it, err := d.store().Browser.Read(ctx, one)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, _, ok := origin.Known(d.ledger, d.store(), it)
-		if !ok {
-			return ""
-		}
-		return r.Actor + " " + r.Trust
-	}
 	undo := func() {
 		t.Helper()
 		entries, _, err := d.keeper.List()
@@ -623,11 +625,11 @@ func TestUndoKeepsTheWriter(t *testing.T) {
 		t.Fatal(err)
 	}
 	edit("by ana\n")
-	if w := writer(); w != "ana trusted" {
+	if w := d.writer(one); w != "ana trusted" {
 		t.Errorf("after the edit: %q", w)
 	}
 	undo()
-	if w := writer(); w != "planner untrusted" {
+	if w := d.writer(one); w != "planner untrusted" {
 		t.Errorf("after the undo: %q", w)
 	}
 	plan, err := origin.Plan(ctx, d.ledger, d.keeper, d.fleet.Store, func(string) bool { return true }, "alpha", time.Time{})
@@ -640,7 +642,7 @@ func TestUndoKeepsTheWriter(t *testing.T) {
 	}
 	edit("by ana again\n")
 	undo()
-	if w := writer(); w != "" {
+	if w := d.writer(one); w != "" {
 		t.Errorf("after the undo of an edit of a foreign text: %q", w)
 	}
 }
@@ -649,18 +651,6 @@ func TestUndoKeepsTheWriter(t *testing.T) {
 func TestRedactionAndCopyKeepTheWriter(t *testing.T) {
 	d := newDesk(t, false)
 	ctx := t.Context()
-	writer := func(id string) string {
-		t.Helper()
-		it, err := d.store().Browser.Read(ctx, id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, _, ok := origin.Known(d.ledger, d.store(), it)
-		if !ok {
-			return ""
-		}
-		return r.Actor + " " + r.Trust
-	}
 	redact := func(ctx context.Context, id, text string) {
 		t.Helper()
 		if _, err := d.store().Provider.Retain(ctx, model.RetainRequest{ID: id, Content: text, Mode: model.Replace, Erase: true}); err != nil {
@@ -671,7 +661,7 @@ func TestRedactionAndCopyKeepTheWriter(t *testing.T) {
 		t.Fatal(err)
 	}
 	redact(ctx, one, "made by alpha of [erased]\n")
-	if w := writer(one); w != "planner untrusted" {
+	if w := d.writer(one); w != "planner untrusted" {
 		t.Errorf("after the redaction: %q", w)
 	}
 	plan, err := origin.Plan(ctx, d.ledger, d.keeper, d.fleet.Store, func(string) bool { return true }, "alpha", time.Time{})
@@ -687,24 +677,24 @@ func TestRedactionAndCopyKeepTheWriter(t *testing.T) {
 	if err := d.retain(origin.PassingOn(ctx, row, known), two, it.Body, model.Replace); err != nil {
 		t.Fatal(err)
 	}
-	if w := writer(two); w != "planner untrusted" {
+	if w := d.writer(two); w != "planner untrusted" {
 		t.Errorf("the copy: %q", w)
 	}
 	if err := d.retain(origin.PassingOn(ctx, origin.Row{}, false), two, "copied from nobody known\n", model.Replace); err != nil {
 		t.Fatal(err)
 	}
-	if w := writer(two); w != "" {
+	if w := d.writer(two); w != "" {
 		t.Errorf("the copy of a foreign text: %q", w)
 	}
 	if err := d.retain(ctx, two, "by ana\n", model.Replace); err != nil {
 		t.Fatal(err)
 	}
 	redact(ctx, two, "by [erased]\n")
-	if w := writer(two); w != "ana trusted" {
+	if w := d.writer(two); w != "ana trusted" {
 		t.Errorf("after the redaction of the operator's text: %q", w)
 	}
 	redact(agent(ctx, "beta"), two, "by beta\n")
-	if w := writer(two); w != "planner untrusted" {
+	if w := d.writer(two); w != "planner untrusted" {
 		t.Errorf("after an agent's redaction: %q", w)
 	}
 }

@@ -73,8 +73,8 @@ func Plan(ctx context.Context, l *Ledger, keeper *undo.Keeper, open func(string)
 	return out, nil
 }
 
-// Lately returns when each of these sources last wrote; a source that wrote nothing is left out.
-func Lately(l *Ledger, sources []string) (map[string]time.Time, error) {
+// LastWrites returns the time of each source's newest write, and nothing for a source without one.
+func LastWrites(l *Ledger, sources []string) (map[string]time.Time, error) {
 	out := map[string]time.Time{}
 	err := l.All(func(r Row) bool {
 		for _, s := range sources {

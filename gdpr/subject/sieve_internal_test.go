@@ -49,31 +49,6 @@ func TestSieveFindsAll(t *testing.T) {
 	}
 }
 
-// TestManyIdentifiers: the patterns of 3,000 identifiers exceed 16 bits; each must be found.
-func TestManyIdentifiers(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 6))
-	word := func() string {
-		b := []byte{byte('A' + rng.IntN(26))}
-		for range 7 {
-			b = append(b, byte('a'+rng.IntN(26)))
-		}
-		return string(b)
-	}
-	var names []string
-	for range 3000 {
-		names = append(names, word()+" "+word())
-	}
-	m, err := New(names...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := 0; i < len(names); i += 10 {
-		if !m.Names("seen with " + names[i] + ".") {
-			t.Fatalf("%s is not found", names[i])
-		}
-	}
-}
-
 // TestEachLineEnd: a name across the second line end of a block must be found as across the first.
 func TestEachLineEnd(t *testing.T) {
 	m, err := New("Ana Ribeiro")

@@ -244,7 +244,7 @@ func (a *app) stories(ctx context.Context, s *operator.Session, _ []string) erro
 	if s.Ledger != nil && !a.flags.json {
 		slices.Sort(sources)
 		var err error
-		if wrote, err = origin.Lately(s.Ledger, slices.Compact(sources)); err != nil {
+		if wrote, err = origin.LastWrites(s.Ledger, slices.Compact(sources)); err != nil {
 			return err
 		}
 	}

@@ -114,15 +114,6 @@ func (c *call) underFile(ctx context.Context, to spot) error {
 	return nil
 }
 
-// naming keeps other callers from making a name in the tier, where memdesk keeps the names. A store that keeps
-// them itself refuses the second one.
-func (c *call) naming(named bool) (unlock func(), err error) {
-	if !named {
-		return func() {}, nil
-	}
-	return c.Names.Lock()
-}
-
 // place is the address of a new item of a name: the name as an id; where the store makes the ids, or the name is no
 // id of the tier, the tier's key. Then named is true: memdesk keeps the name (AD22).
 func (c *call) place(ctx context.Context, at spot, text string) (req model.RetainRequest, named bool, err error) {
@@ -183,7 +174,7 @@ func (c *call) create(ctx context.Context, a memoryArgs) (string, error) {
 		return "", exists(a.Path)
 	}
 	req, named, noPlace := c.place(ctx, at, *a.FileText)
-	unlock, err := c.naming(named)
+	unlock, err := c.Names.Lock() // nobody else makes a name in the meantime
 	if err != nil {
 		return "", err
 	}
@@ -351,7 +342,7 @@ func (c *call) rename(ctx context.Context, a memoryArgs) (string, error) {
 		return "", err
 	}
 	_, named, _ := c.place(ctx, to, "")
-	unlock, err := c.naming(true)
+	unlock, err := c.Names.Lock()
 	if err != nil {
 		return "", err
 	}
@@ -379,11 +370,11 @@ func (c *call) rename(ctx context.Context, a memoryArgs) (string, error) {
 		}
 		return to.name
 	}
-	byID := func(f entry) bool { // no name is kept
+	unnamed := func(f entry) bool {
 		_, ok := c.Names.Name(from.store.Name, from.tier.Name, f.id)
 		return !ok
 	}
-	if from.tier.Name == to.tier.Name && (from.assigns() || named && !slices.ContainsFunc(files, byID)) {
+	if from.tier.Name == to.tier.Name && (from.assigns() || named && !slices.ContainsFunc(files, unnamed)) {
 		for _, f := range files {
 			if err := c.Names.Rename(ctx, from.store.Name, from.tier.Name, f.id, target(f)); err != nil {
 				return "", err
