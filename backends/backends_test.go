@@ -301,7 +301,6 @@ func TestAnOpenThatIsGivenUp(t *testing.T) {
 	}
 }
 
-// TestReopenAfterTheFileCameBack: a replaced database is another file.
 // TestAFailedCreateLeavesNoFile: an empty file would refuse the next try.
 func TestAFailedCreateLeavesNoFile(t *testing.T) {
 	kind, _ := backends.Builtin().Kind("sqlite")
@@ -316,6 +315,33 @@ func TestAFailedCreateLeavesNoFile(t *testing.T) {
 	}
 }
 
+// TestALateStoreIsNotReplaced: the calls that it is busy with would fail.
+func TestALateStoreIsNotReplaced(t *testing.T) {
+	status := model.NewHealth(time.Now(), model.HealthFinding{Kind: model.FindingTimeout, State: model.HealthUnknown})
+	member := backends.Member{Name: "busy", Store: model.Store{Provider: ill{&fake{}, &status}}}
+	opened := 0
+	fleet := backends.NewFleet([]backends.Member{member}, func(context.Context, string) backends.Member {
+		opened++
+		return member
+	})
+	if fleet.Reopen(t.Context(), "busy") || opened > 0 {
+		t.Errorf("a late store was opened %d times again", opened)
+	}
+	status = model.NewHealth(time.Now(), model.HealthFinding{Kind: model.FindingUnreachable})
+	if fleet.Reopen(t.Context(), "busy") || opened != 1 {
+		t.Errorf("a store that is down was opened %d times", opened)
+	}
+}
+
+// ill is a store of another health.
+type ill struct {
+	*fake
+	status *model.HealthStatus
+}
+
+func (i ill) Health(context.Context) model.HealthStatus { return *i.status }
+
+// TestReopenAfterTheFileCameBack: a replaced database is another file.
 func TestReopenAfterTheFileCameBack(t *testing.T) {
 	reg := backends.Builtin()
 	kind, _ := reg.Kind("sqlite")

@@ -65,10 +65,10 @@ func (f *Fleet) Store(name string) (model.Store, error) {
 	return model.Store{}, model.Errorf(model.NotFound, "store", "no store is named %q; there are %s", name, strings.Join(names, ", "))
 }
 
-// Reopen tries a member again that did not open, or that is open and not well: a
-// file that went and came back is another file. It reports whether the member is
-// open and well now. The old store is closed when a new one takes its place;
-// calls that are under way on it fail.
+// Reopen tries a member again that did not open, or that is open and down: a
+// file that went and came back is another file. A store that is late stays: it may be busy, and
+// calls under way on a store that is replaced fail. Reopen reports whether the member is
+// open and well now. The old store is closed when a new one takes its place.
 func (f *Fleet) Reopen(ctx context.Context, name string) bool {
 	f.mu.RLock()
 	i := slices.IndexFunc(f.members, func(m Member) bool { return m.Name == name })
@@ -80,14 +80,11 @@ func (f *Fleet) Reopen(ctx context.Context, name string) bool {
 	if i < 0 {
 		return false
 	}
-	if well(ctx, old) {
-		return true
-	}
-	if f.reopen == nil {
-		return false
+	if state := stateOf(ctx, old); state != model.HealthDown || f.reopen == nil {
+		return state.Serves()
 	}
 	m := f.reopen(ctx, name)
-	if m.Err == nil && !well(ctx, m) {
+	if m.Err == nil && !stateOf(ctx, m).Serves() {
 		_ = m.Store.Close()
 		return false
 	}
@@ -103,8 +100,11 @@ func (f *Fleet) Reopen(ctx context.Context, name string) bool {
 	return m.Err == nil
 }
 
-func well(ctx context.Context, m Member) bool {
-	return m.Err == nil && m.Store.Provider.Health(ctx).OK
+func stateOf(ctx context.Context, m Member) model.HealthState {
+	if m.Err != nil {
+		return model.HealthDown
+	}
+	return m.Store.Provider.Health(ctx).Whole().State
 }
 
 // Close closes every open store and joins their errors.

@@ -37,6 +37,29 @@ func TestHealthHasOneCheckUnderWay(t *testing.T) {
 	}
 }
 
+// TestOneLateAnswerIsNotDown: a busy machine is late too. Only a store on this machine is asked again: a remote
+// one has to be on the tab within three seconds.
+func TestOneLateAnswerIsNotDown(t *testing.T) {
+	late := model.NewHealth(time.Now(), model.HealthFinding{Kind: model.FindingTimeout, State: model.HealthUnknown})
+	for location, looks := range map[string]int{"/srv/notes": 2, "https://notes.example": 1} {
+		d := desktest.New(backends.Member{Name: "a", Location: location})
+		d.Frame = frame{}
+		p := newWatch(pane.NewBench(d), 0, nil)
+		for range 2 { // well in between, it is late for the first time again
+			p.Update(Checked{backends.HealthReport{Store: "a", Status: model.NewHealth(time.Now())}})
+			for n := range looks {
+				if len(p.down()) > 0 || p.running["a"] != (n > 0) {
+					t.Errorf("%s: down are %v, asked again: %t, after %d late answers", location, p.down(), p.running["a"], n)
+				}
+				p.Update(Checked{backends.HealthReport{Store: "a", Status: late}})
+			}
+			if len(p.down()) != 1 || p.running["a"] {
+				t.Errorf("%s: down are %v, asked again: %t", location, p.down(), p.running["a"])
+			}
+		}
+	}
+}
+
 // frame is a screen that shows the pane, and nothing else.
 type frame struct{ desk.Frame }
 
