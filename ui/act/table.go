@@ -34,14 +34,14 @@ var (
 		Examples: []string{"edit 3", "edit vault:notes/plan.md"}}
 	Append = Act{Name: "append", Keys: []string{"A"}, Verb: "append", Args: "NUMBER or REF", Doc: "append to this item, in $EDITOR",
 		Examples: []string{"append 3"}}
-	Forget = Act{Name: "forget", Keys: []string{"d"}, Verb: "forget", Args: "[NUMBER or REF]", Doc: "forget this item, or all that are marked, after a question",
+	Forget = Act{Name: "forget", Keys: []string{"d"}, Verb: "forget", Args: "[NUMBER or REF]", Marks: true, Doc: "forget this item, or all that are marked, after a question",
 		Examples: []string{"forget 3", "forget; all that are marked"}}
 	History = Act{Name: "history", Keys: []string{"H"}, Verb: "history", Args: "NUMBER or REF", Doc: "the recorded versions of this item, to read and to compare",
 		Examples: []string{"history 3"}}
 	Log    = Act{Name: "log", Keys: []string{"L"}, Doc: "what the audit log has about this item"}
 	Export = Act{Name: "export", Keys: []string{"x"}, Verb: "export", Args: "[NUMBER or REF]", Doc: "export the table as it is filtered to a file, CSV or JSON lines",
 		Examples: []string{"export 3; one item", "export; the list, as CSV or JSON lines"}}
-	Compare = Act{Name: "compare", Keys: []string{"c"}, Verb: "compare", Args: "NUMBER [NUMBER]", Lists: []string{"history"},
+	Compare = Act{Name: "compare", Keys: []string{"c"}, Verb: "compare", Args: "NUMBER [NUMBER]", Marks: true, Lists: []string{"history"},
 		Doc: "compare with the version that is marked (space), or with the item as it is now", Examples: []string{"compare 2; with the item as it is now", "compare 1 2"}}
 	Restore = Act{Name: "restore", Keys: []string{"u"}, Verb: "restore", Args: "NUMBER", Lists: []string{"undo"}, Doc: "undo this change"}
 )
@@ -50,7 +50,7 @@ var (
 var (
 	Release = Act{Name: "release", Keys: []string{"e"}, Verb: "release", Args: "NUMBER", Lists: []string{"quarantine"},
 		Doc: "release by edit: the source opens in $EDITOR, and what you save must pass the scanner", Examples: []string{"release 1"}}
-	Delete = Act{Name: "delete", Keys: []string{"d"}, Verb: "delete", Args: "[NUMBER]", Lists: []string{"quarantine"},
+	Delete = Act{Name: "delete", Keys: []string{"d"}, Verb: "delete", Args: "[NUMBER]", Marks: true, Lists: []string{"quarantine"},
 		Doc: "delete this entry of the quarantine, or all that are marked, after a question; sources stay as they are", Examples: []string{"delete 1", "delete; all that are marked"}}
 	SameRule = Act{Name: "same rule", Keys: []string{"R"}, Verb: "rule", Args: "NUMBER", Lists: []string{"quarantine"},
 		Doc: "mark all entries that the same rule has blocked, in every store", Examples: []string{"rule 1"}}
@@ -69,9 +69,9 @@ var (
 
 // Acts on conflicts.
 var (
-	KeepBase  = Act{Name: "keep base", Keys: []string{"b"}, Verb: "keep base", Args: "NUMBER", Lists: []string{"conflicts"}, Doc: "resolve: keep the base as it is and remove the copy, after a question"}
-	KeepCopy  = Act{Name: "keep copy", Keys: []string{"c"}, Verb: "keep copy", Args: "NUMBER", Lists: []string{"conflicts"}, Doc: "resolve: put the copy in the base's place, after a question"}
-	KeepBoth  = Act{Name: "keep both", Keys: []string{"B"}, Verb: "keep both", Args: "NUMBER", Lists: []string{"conflicts"}, Doc: "resolve: keep both, and give the copy a name of its own"}
+	KeepBase  = Act{Name: "keep base", Keys: []string{"b"}, Verb: "keep base", Args: "NUMBER", Marks: true, Lists: []string{"conflicts"}, Doc: "resolve: keep the base as it is and remove the copy, after a question"}
+	KeepCopy  = Act{Name: "keep copy", Keys: []string{"c"}, Verb: "keep copy", Args: "NUMBER", Marks: true, Lists: []string{"conflicts"}, Doc: "resolve: put the copy in the base's place, after a question"}
+	KeepBoth  = Act{Name: "keep both", Keys: []string{"B"}, Verb: "keep both", Args: "NUMBER", Marks: true, Lists: []string{"conflicts"}, Doc: "resolve: keep both, and give the copy a name of its own"}
 	Merge     = Act{Name: "merge", Keys: []string{"m"}, Verb: "merge", Args: "NUMBER", Lists: []string{"conflicts"}, Doc: "go through the differences one by one", Examples: []string{"merge 1"}}
 	EditBoth  = Act{Name: "edit", Keys: []string{"e"}, Verb: "edit", Args: "NUMBER", Doc: "write the result in the editor, both sides between marks"}
 	Redundant = Act{Keys: []string{"D"}, Verb: "redundant", Lists: []string{"conflicts"}, Doc: "remove every redundant copy of all stores, after a question that counts them", Examples: []string{"redundant"}}
@@ -86,11 +86,11 @@ var (
 		Doc: "what comes next: the plan, the run, what is left, or the receipt", Examples: []string{"show 1"}}
 	Unfold    = Act{Name: "unfold", Keys: []string{"enter"}, Verb: "unfold", Args: "NUMBER", Lists: []string{"steps"}, Doc: "list what is planned in this store or layer, or fold it away"}
 	UnfoldAll = Act{Keys: []string{"F"}, Verb: "unfold all", Lists: []string{"steps"}, Doc: "list all that is planned in every store, or fold all of it away"}
-	Hold      = Act{Name: "hold", Keys: []string{"H"}, Verb: "hold", Args: "NUMBER", Lists: []string{"steps"},
+	Hold      = Act{Name: "hold", Keys: []string{"H"}, Verb: "hold", Args: "NUMBER", Marks: true, Lists: []string{"steps"},
 		Doc: "hold back this item, the marked ones, or all below this heading, on a ground that permits it", Examples: []string{"hold 4"}}
-	Lift = Act{Keys: []string{"U"}, Verb: "unhold", Args: "NUMBER", Lists: []string{"erasure", "steps"},
+	Lift = Act{Keys: []string{"U"}, Verb: "unhold", Args: "NUMBER", Marks: true, Lists: []string{"erasure", "steps"},
 		Doc: "lift a hold, so that the item goes too", Examples: []string{"unhold 1"}}
-	Choose = Act{Name: "choose", Keys: []string{"c"}, Verb: "choose", Args: "NUMBER", Lists: []string{"steps"},
+	Choose = Act{Name: "choose", Keys: []string{"c"}, Verb: "choose", Args: "NUMBER", Marks: true, Lists: []string{"steps"},
 		Doc: "switch this item, the marked ones, or all below this heading between forget and redact", Examples: []string{"choose 4"}}
 	Withdraw = Act{Keys: []string{"W"}, Verb: "withdraw", Args: "NUMBER", Lists: []string{"erasure"},
 		Doc: "withdraw the request: it is closed without an erasure, and its names go", Examples: []string{"withdraw 1"}}

@@ -120,6 +120,7 @@ func TestLinearWriting(t *testing.T) {
 		{name: "the console's own commands", lines: lines{"kept", "rescan", "messages", "quit now", "quit", "tiers"}, says: []string{"Kept texts.", "0 texts.", "No text was put aside", "stories need a state directory", "Messages.", "nothing is noted", "quit takes nothing after it", "memdesk> left memdesk"}},
 		{name: "forget marked in production", lines: daily("mark all", "forget", "forget", "forget", "crewship", ""), says: []string{"2 rows marked", "Type crewship to do it", "Nothing was changed.", "Type crewship to do it", "done: 2 of 2 items"}},
 		{name: "marks", lines: daily("mark 9", "mark x", "mark 1 2", "unmark", "forget", "audit", "mark 1"), says: []string{"There is no item 9", "Give numbers", "2 rows marked", "0 rows marked", "Say which", "Rows of this list cannot be marked"}},
+		{name: "marks, and an act on one row", lines: lines{"quarantine", "mark 1", "release", "rule"}, says: []string{"1 row marked.", "Say which", "Say which"}},
 		{name: "left undone", desk: []func(*tui.Options, map[string]*fake){meddled, staging}, lines: daily("mark 1-2", "forget", "forget", "", "1", "back", "1"),
 			says: []string{"2 of 2 items, 2 failed", "1. left: " + wednesday + " in crewship. it has changed since it was marked", "The numbers are those of the items of crewship again.", "written by somebody else"}},
 		{name: "undo list", lines: daily("forget 1", "2026-05-20.md", "", "undo", "1", "restore 1", "no", "undo undo-1", "undo", "", "refresh", "undo undo-7", "back", "refresh"),
@@ -146,6 +147,39 @@ func TestLinearWriting(t *testing.T) {
 				t.Errorf("said %q:\n%s", tt.never, got)
 			}
 		})
+	}
+}
+
+// TestLinearInputEndsInAText: the operator's earlier text stays, before the lines typed since.
+func TestLinearInputEndsInAText(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		says, keeps string
+		lines       []string
+	}{
+		{"nothing was changed", "", []string{"edit 1"}},
+		{"your text is kept", "half\n", []string{"edit 1", "half"}},
+		{"your text is kept", "mine\n", []string{"edit 1", "mine", ".", "edit again"}},
+		{"your text is kept", "mine\nmore\n", []string{"edit 1", "mine", ".", "edit again", "more"}},
+		{"your text is kept", "mine\n", []string{"edit 1", "mine", ".", "no", "kept", "edit 1"}},
+	} {
+		o := talkDesk(t)
+		ordered(t, converse(t, o, append([]string{"store crewship daily"}, tt.lines...)...), "the input ended", tt.says)
+		kept, err := o.Drafts.Kept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var texts string
+		for _, k := range kept {
+			text, err := o.Drafts.ReadKept(k.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts += text
+		}
+		if texts != tt.keeps {
+			t.Errorf("%v: kept is %q, want %q", tt.lines, texts, tt.keeps)
+		}
 	}
 }
 

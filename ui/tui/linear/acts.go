@@ -30,7 +30,7 @@ func (l *linear) press(k act.Act, argument string) tea.Cmd {
 	}
 	b, marks := l.board, l.board.list.Marked()
 	which, ok := rowNumbers(argument)
-	whole := k.Args == "" || b.side != nil && strings.HasPrefix(k.Args, "[") || marks != nil && marks.N() > 0
+	whole := k.Args == "" || b.side != nil && strings.HasPrefix(k.Args, "[") || k.Marks && marks != nil && marks.N() > 0
 	switch {
 	case argument != "" && !ok:
 		return l.say("Give the number of a row, not %q.", argument)

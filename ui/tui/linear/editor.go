@@ -49,8 +49,7 @@ func (l *linear) typeIn(e *edit.Edit) tea.Cmd {
 		switch {
 		case err != nil:
 			l.a.D.Edits.Editing = nil // the typed text is kept, and named at the next start
-			_ = e.Draft.Write(b.String())
-			return l.a.D.Edits.PutAside(e, "the input ended")
+			return l.ended(e, was, b.String())
 		case l.ear.cut(line):
 			l.say("That line may have lost its end, for this terminal passes %s of a line, and was not taken. Type a shorter one, or say .cancel and use memdesk retain.", prose.Plural(int64(utf8.RuneCountInString(line)), "character"))
 		case line == ".":
@@ -85,6 +84,22 @@ func (l *linear) typeIn(e *edit.Edit) tea.Cmd {
 			b.WriteString(line + "\n")
 		}
 	}
+}
+
+// ended puts aside what the operator has typed when the input ends: an earlier text of theirs, then the new lines.
+func (l *linear) ended(e *edit.Edit, was, typed string) tea.Cmd {
+	if was == e.Base {
+		was = ""
+	}
+	if was == "" && typed == "" {
+		return l.a.D.Edits.ThrowAway(e, "the input ended: nothing was changed")
+	}
+	if typed != "" {
+		if err := e.Draft.Write(diff.Ended(was) + typed); err != nil {
+			l.say("What you typed now could not be kept: %s.", l.esc.Err(err))
+		}
+	}
+	return l.a.D.Edits.PutAside(e, "the input ended")
 }
 
 // linesOf returns lines of a text: all, one, or a range.
