@@ -87,10 +87,12 @@ func tabAt(a *App, x int) int {
 	return -1
 }
 
-// wheel scrolls the part under it: the detail of a list, else whatever the movement keys move.
+// wheel scrolls the part under it: a question's text, the detail of a list, else whatever the movement keys move.
 func wheel(a *App, m tea.Mouse) tea.Cmd {
-	up, down := "up", "down"
-	if p, ok := a.pane().(pointable); ok && a.Pages.Overlay == nil && a.D.Modal.Dialog == nil {
+	up, down, times := "up", "down", wheelLines
+	if a.D.Modal.Dialog != nil {
+		up, down, times = "pgup", "pgdown", 1
+	} else if p, ok := a.pane().(pointable); ok && a.Pages.Overlay == nil {
 		list, lists := p.Listed()
 		beside := a.width >= paint.WideFrom && !a.D.Plain
 		if lists && (beside && m.X > list.Width || !beside && m.Y-bodyTop >= list.First+list.Height) {
@@ -110,7 +112,7 @@ func wheel(a *App, m tea.Mouse) tea.Cmd {
 		return nil
 	}
 	var cmds []tea.Cmd
-	for range wheelLines {
+	for range times {
 		cmds = append(cmds, b.Do())
 	}
 	return tea.Batch(cmds...)

@@ -53,6 +53,13 @@ func TestTheMouse(t *testing.T) {
 	}
 }
 
+// TestTheWheelAnswersNoQuestion: it scrolls, and leaves the focus on Cancel.
+func TestTheWheelAnswersNoQuestion(t *testing.T) {
+	t.Parallel()
+	r := newOffice(t, "").console(80, 24).press(":readonly on\r").see("read-only").press(":readonly off").asked("enter", "Make this session writable again?")
+	r.wheel("Make writable", true).press("enter").see("cancelled")
+}
+
 func TestTheLineBetweenIsDragged(t *testing.T) {
 	t.Parallel()
 	r := newOffice(t, "").console(120, 30).press("2").see("[2 Tiers]")

@@ -142,4 +142,6 @@ type PageRead struct {
 	Next    string
 	Total   model.Count
 	Notices []safetext.Text
+	// Problems are what could not be read: the list is incomplete.
+	Problems []string
 }

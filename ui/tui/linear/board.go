@@ -148,13 +148,16 @@ func (l *linear) page() error {
 	for _, n := range page.Notices {
 		l.sentence(n)
 	}
+	for _, p := range page.Problems {
+		l.say("Notice: not looked at: %s.", l.esc.LineMax(strings.TrimSuffix(p, "."), prose.MaxReason))
+	}
 	for n := range b.rows {
 		l.say("%d. %s", n+1, b.list.Row(n))
 	}
 	switch {
 	case b.next != "":
 		l.say("next goes on.")
-	case b.number == 0 && b.query == "" && is.Empty != "":
+	case b.number == 0 && b.query == "" && is.Empty != "" && len(page.Problems) == 0:
 		l.sentence(text.Advice(l.esc, is.Empty).Value)
 	default:
 		l.say("End of the list.")

@@ -167,6 +167,8 @@ func (p *List[T]) emptiness(width int) []string {
 		line = text.Advice(st.Esc, "%s. `ctrl+r` asks again.", st.Badge(paint.ToneBad, prose.Reason(st.Esc, p.Window.Err))).As(text.Bad)
 	case len(p.Window.Rows) > 0 || !p.Window.Loaded:
 		return nil
+	case !p.Window.Trouble(st.Esc).IsEmpty():
+		line = text.Advice(st.Esc, "Nothing was found, but not everything could be looked at. `ctrl+r` asks again.").As(text.Warn)
 	case p.Query != "":
 		line = text.Advice(st.Esc, "Nothing matches %q. `esc` shows everything.", p.Query)
 	}

@@ -63,6 +63,24 @@ func TestDetailFollowsItsRow(t *testing.T) {
 	}
 }
 
+// TestAnIncompleteListIsNotEmpty: what could not be looked at is no all-clear, on a screen and read out.
+func TestAnIncompleteListIsNotEmpty(t *testing.T) {
+	d := desktest.New()
+	p := New(d, Kind[string]{Noun: "toy", Columns: []Column{{Title: "TOY"}}, Empty: "No toy is broken.",
+		Fetch: func(context.Context, operator.PageQuery) (Page[string], error) {
+			return Page[string]{Problems: []string{"the attic"}}, nil
+		}})
+	runAll(p, p.Resize(120, 20))
+	runAll(p, p.Enter())
+	lines, _ := p.Render(120, 20)
+	if got := strings.Join(lines, "\n"); strings.Contains(got, "No toy is broken") || !strings.Contains(got, "not everything could be looked at") {
+		t.Errorf("the screen is\n%s", got)
+	}
+	if page, err := p.ReadPage(t.Context(), "", 20); err != nil || len(page.Problems) != 1 {
+		t.Errorf("read out are the problems %q, %v", page.Problems, err)
+	}
+}
+
 // The list must say what its newest page says: an export reads the source too, and shows nothing of it.
 func TestNoticeIsOfTheNewestPage(t *testing.T) {
 	said := "one is damaged"

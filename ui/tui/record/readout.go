@@ -48,6 +48,7 @@ func (p *List[T]) ReadPage(ctx context.Context, cursor string, limit int) (desk.
 	if !page.Said.Text.IsEmpty() {
 		out.Notices = []safetext.Text{page.Said.Words(p.D.Esc)}
 	}
+	out.Problems = page.Problems
 	return out, nil
 }
 

@@ -170,11 +170,7 @@ func (r *listed) ReadPage(ctx context.Context, cursor string, limit int) (desk.P
 		return desk.PageRead{}, err
 	}
 	r.read = page.Rows
-	out := desk.PageRead{Rows: len(page.Rows), Next: page.Next, Total: page.Total}
-	for _, p := range page.Problems {
-		out.Notices = append(out.Notices, list.Said{Text: r.p.d.Esc.LineMax(p, prose.MaxReason)}.Words(r.p.d.Esc))
-	}
-	return out, nil
+	return desk.PageRead{Rows: len(page.Rows), Next: page.Next, Total: page.Total, Problems: page.Problems}, nil
 }
 
 func (r *listed) Row(n int) safetext.Text {
