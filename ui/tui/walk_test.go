@@ -53,7 +53,7 @@ func TestWalkBesideTheLists(t *testing.T) {
 	r.press("j", "j").see("3 of 5", "+status: done").scrolls("+Everybody is late.").see("3 of 5")
 	r.press("1").see("1 of 4").gone("checking").press("right").see("Health › vault").press("esc").press("j").see("~/.crewship").scrolls("R33").see("crewship ")
 	r.press("2").see(" 1 of 13").scrolls("enter lists the items.").see(" 1 of 13")
-	r.press("4").see("1 of 3").scrolls("print the key").press("enter").see("Quarantine › ", "print the key").press("esc").see("1 of 3")
+	r.press("4").see("1 of 3", "print the key").press("enter").see("Quarantine › ", "print the key").press("esc").see("1 of 3")
 	r.press("7").see("1 of 1,204").scrolls("9f2c").press("enter").see("Audit › ", "9f2c").press("esc").see("1 of 1,204")
 	r.press(":", "tier pins", "enter").see("1 of 1", "pinned: the deploy").scrolls(" 41 ")
 	// A hit is short: only a small screen scrolls it.

@@ -26,8 +26,12 @@ const (
 	leastBeside = 90
 )
 
-// Split puts the detail beside the list in wide terminals, below it in narrow ones and in plain mode.
-func (d *Desk) Split(width, height int) split {
+// leastRows is how many rows a list above its detail keeps, however few it has.
+const leastRows = 3
+
+// Split puts the detail beside the list in wide terminals, below it in narrow ones and in plain mode. There a list
+// of few rows leaves its room to the detail; rows is 0 where their number is not known, or changes while one types.
+func (d *Desk) Split(width, height, rows int) split {
 	if d.Wide { // the detail keeps a size, so that it is ready at once
 		return split{alone: true, ListWidth: width, ListHeight: height, DetailWidth: width - 2, DetailHeight: 3}
 	}
@@ -41,8 +45,11 @@ func (d *Desk) Split(width, height int) split {
 		}
 		return split{Beside: true, ListWidth: left - 1, ListHeight: height, DetailWidth: width - left - 3, DetailHeight: height}
 	}
-	below := max(height*2/5, 3)
-	return split{ListWidth: width, ListHeight: height - below - 1, DetailWidth: width - 2, DetailHeight: below}
+	list := height - max(height*2/5, 3) - 1
+	if rows > 0 {
+		list = min(list, max(rows, leastRows)+1)
+	}
+	return split{ListWidth: width, ListHeight: list, DetailWidth: width - 2, DetailHeight: height - list - 1}
 }
 
 // Join composes the two halves; a sign between them says that the detail goes on.
@@ -123,11 +130,11 @@ const (
 )
 
 func TableListed(t *list.Table, d *Desk, width, height, first int, aside string) (Visible, bool) {
-	f := d.Split(width, height-first+1)
+	f := d.Split(width, height-first+1, 0)
 	return Visible{First: first, Top: t.Top, Sel: t.Sel, N: t.N, Height: t.Height, Width: f.ListWidth, Aside: aside, Move: t.Move}, true
 }
 
 func WindowListed[T any](w *list.Window[T], d *Desk, width, height, first int, aside string, move func(int) tea.Cmd) (Visible, bool) {
-	f := d.Split(width, height-first+1)
+	f := d.Split(width, height-first+1, 0)
 	return Visible{First: first, Top: w.Top, Sel: w.Sel, N: len(w.Rows), Height: w.Height, Width: f.ListWidth, Aside: aside, Move: move}, true
 }

@@ -285,7 +285,7 @@ func (p *Pane) layout() tea.Cmd {
 	if p.height == 0 {
 		return nil
 	}
-	f := p.d.Split(p.width, p.height-1-p.statusLines(len(p.statuses())))
+	f := p.d.Split(p.width, p.height-1-p.statusLines(len(p.statuses())), len(p.rows))
 	p.table.Resize(f.ListHeight-1, f.Beside)
 	cmd := p.detail.Resize(f.DetailWidth, f.DetailHeight)
 	return tea.Batch(cmd, p.reader.Pager.Resize(p.width-2, p.height))
@@ -307,7 +307,7 @@ func (p *Pane) Render(width, height int) ([]string, *tea.Position) {
 	if p.query == "" { // nothing was asked: neither a list nor a detail
 		out = append(out, p.emptiness(width)...)
 	} else {
-		f := p.d.Split(width, height-len(out))
+		f := p.d.Split(width, height-len(out), len(p.rows))
 		out = append(out, p.d.Join(f, p.renderList(f.ListWidth), p.detail, safetext.Const(desk.HitAside))...)
 	}
 	if p.Input.Focus {

@@ -472,7 +472,7 @@ func tierLines(esc safetext.Escaper, t model.TierSpec) []text.Line {
 }
 
 func (o *overview) resize(width, height int) tea.Cmd {
-	f := o.d.Split(width, height)
+	f := o.d.Split(width, height, 0)
 	o.table.Resize(f.ListHeight-1, f.Beside)
 	return o.detail.Resize(f.DetailWidth, f.DetailHeight)
 }
@@ -501,7 +501,7 @@ func (o *overview) nameColumn(width int) (name int, noted bool) {
 }
 
 func (o *overview) render(width, height int) ([]string, *tea.Position) {
-	f := o.d.Split(width, height)
+	f := o.d.Split(width, height, 0)
 	st := o.d.St
 	list := make([]string, 0, f.ListHeight)
 	h := st.Row(f.ListWidth).Blank(1)

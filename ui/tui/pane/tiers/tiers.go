@@ -60,14 +60,14 @@ func (p *Pane) Update(msg any) tea.Cmd {
 	case stamped:
 		return p.looked(msg)
 	case list.Trailed[ItemRow]:
-		return p.Items.trailed(msg)
+		return tea.Batch(p.Items.trailed(msg), p.layout())
 	case list.Fetched[ItemRow]:
 		if p.d.Glances.Frozen && p.Items.Window.Drop(msg) {
 			p.Items.pulse.Failed(p.d.Time.Clock.Now())
 			return nil
 		}
 		p.Items.read(msg)
-		cmd := p.Items.Window.Arrive(msg)
+		cmd := tea.Batch(p.Items.Window.Arrive(msg), p.layout())
 		p.Items.fitted()
 		if p.Level == LevelItem { // an item that leaves the list does not turn the page
 			return tea.Batch(cmd, p.Items.named())
@@ -136,7 +136,11 @@ func (p *Pane) Resize(width, height int) tea.Cmd {
 
 // layout gives the reader the room of its level.
 func (p *Pane) layout() tea.Cmd {
-	f := p.d.Split(p.width, p.height)
+	rows := 0
+	if p.Level == LevelItems {
+		rows = p.Items.shown()
+	}
+	f := p.d.Split(p.width, p.height, rows)
 	p.Items.Window.Resize(f.ListHeight-1, f.Beside)
 	p.reader.Pager.Brief = p.Level == LevelItems && f.DetailHeight < briefBelow
 	if p.Level == LevelItem {
