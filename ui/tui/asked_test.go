@@ -87,9 +87,9 @@ func TestChangeOnTheSmallestScreen(t *testing.T) {
 	r, p := noted(t, "desk,acts", 80, 24)
 	r.resize(60, 15).see("1 of 2")
 	p.will(`printf 'other\nthings\n' > "$1"`)
-	r.press("e").see("Save crews", "-# Wednesday", "there is more, ", "PRODUCTION", "[Cancel]", "enter cancel").gone("+++ as you wrote it")
+	r.press("e").see("Save crews", "- # Wednesday", "there is more, ", "PRODUCTION", "[Cancel]", "enter cancel").gone("+++ as you wrote it")
 	r.press("pgup").see("@@").press("pgup").see("+++ as").press("pgup").see("--- as it is stored").press("esc").see("not saved")
 
 	c := conflictsRobot(t, "desk,acts,conflicts", 80, 24)
-	c.press("j", "j").see("3 of 5").resize(60, 15).asked("m", "Difference 1 of 3 in plan.md").see("-status: ", "+status: done").press("esc").see("cancelled")
+	c.press("j", "j").see("3 of 5").resize(60, 15).asked("m", "Difference 1 of 3 in plan.md").see("- status: ", "+ status: done").press("esc").see("cancelled")
 }

@@ -32,7 +32,7 @@ func TestBuiltInEditor(t *testing.T) {
 		d.wants(t, "pasted", "‹U+1B›[31mred")
 		d.send(tea.WindowSizeMsg{Width: size[0], Height: size[1] + 3})
 		d.wants(t, "pasted")
-		d.keys("esc").await("enter cancel").wants(t, "Save ", "+A new line")
+		d.keys("esc").await("enter cancel").wants(t, "Save ", "+ A new line")
 		d.keys("y").await("saved")
 	}
 }

@@ -7,8 +7,8 @@ func TestAConflictBeginsWithItsDifference(t *testing.T) {
 	t.Parallel()
 	for _, size := range [][2]int{{80, 24}, {120, 40}} {
 		r := conflictsRobot(t, "desk,acts,conflicts", size[0], size[1])
-		r.press("j", "j").see("3 of 5", "-status: open", "+status: done", "▲ Sync may restore").gone("name pattern 8")
-		r.press("i").see("name pattern 8", "K3ZQ7AB").press("i").see("+status: done")
+		r.press("j", "j").see("3 of 5", "- status: open", "+ status: done", "▲ Sync may restore").gone("name pattern 8")
+		r.press("i").see("name pattern 8", "K3ZQ7AB").press("i").see("+ status: done")
 	}
 }
 

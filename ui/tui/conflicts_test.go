@@ -25,8 +25,8 @@ func TestConflictsPane(t *testing.T) {
 			r.see("BASE", "status: open").press("enter").see("Conflicts › crewship", "status: done").golden(frame("conflict")).press("G").see("is late.")
 			r.see("BASE", "COPY").press("s").see("@@").press("s")
 		} else {
-			r.see("▲ syncthing, +", "-status: open").press("enter").see("▲ syncthing, +", "status: done").golden(frame("conflict")).press("G").see("is late.")
-			r.see("+Everybody is late.").press("s")
+			r.see("▲ syncthing, +", "- status: open").press("enter").see("▲ syncthing, +", "status: done").golden(frame("conflict")).press("G").see("is late.")
+			r.see("+ Everybody is late.").press("s")
 		}
 		r.see("BASE", "COPY", "---").golden(frame("conflict-sides"))
 		r.press("esc").see("3 of 5").press("j").see("4 of 5", "markers").press("b").see("e edits it").press("q")
@@ -52,7 +52,7 @@ func TestConflictIsMergedHunkByHunk(t *testing.T) {
 		r := conflictsRobot(t, "desk,acts,conflicts", w, h)
 		r.press("j", "j").see("3 of 5", "syncthing", "status: ")
 		r.asked("m", "Difference 1 of 3 in plan.md").see("status: done").press("tab", "tab").see("[Copy]").press("enter")
-		r.see("Difference 2 of 3", "@@ -7 +7 @@", "Ship on Monday.", "enter cancel", "b base").press("b")
+		r.see("Difference 2 of 3", "@@ line 7", "Ship on Monday.", "enter cancel", "b base").press("b")
 		r.see("Difference 3 of 3", "Everybody is late", "enter cancel").press("B")
 		r.see("Write the result to plan.md?", "2 lines added, 1 line removed", "enter cancel").press("tab", "tab").see("[Write]").press("enter")
 		r.see("plan.sync-conflict-20260520-083015-K3ZQ7AB.md has come back", "returned")
@@ -62,7 +62,7 @@ func TestConflictIsMergedHunkByHunk(t *testing.T) {
 func TestAChangedSideIsShown(t *testing.T) {
 	t.Parallel()
 	r := conflictsRobot(t, "desk,acts,moved", 100, 30)
-	r.press("j", "j").see("3 of 5", "▲ syncthing, +", "-status: open")
+	r.press("j", "j").see("3 of 5", "▲ syncthing, +", "- status: open")
 	r.asked("c", "Put the copy in the place of plan.md?").press("tab", "tab").see("[Take copy]").press("enter")
 	r.see("Conflict", "has changed since it was shown", "not resolved").press("G").see("written by somebody else").press("esc").see("of 5")
 }

@@ -71,7 +71,7 @@ func TestEdit(t *testing.T) {
 		r, p := noted(t, "desk,acts", w, h)
 		r.press("e").see("the text is as it was: nothing was changed", "1 of 2")
 		p.will(`sed -i s/14:02/15:30/ "$1"; stat -c %a "$1" > ` + p.dir + `/mode`)
-		r.press("e").see("Save crews/eng/agents/bo/daily/2026-05-20.md?", "1 line added, 1 line removed", "▲ The environment: PRODUCTION", "-- deploy of billing went out at 14:02", "+- deploy of billing went out at 15:30", "[Cancel]", "enter cancel")
+		r.press("e").see("Save crews/eng/agents/bo/daily/2026-05-20.md?", "1 line added, 1 line removed", "▲ The environment: PRODUCTION", "- - deploy of billing went out at 14:02", "+ - deploy of billing went out at 15:30", "[Cancel]", "enter cancel")
 		if mode, _ := os.ReadFile(filepath.Join(p.dir, "mode")); string(mode) != "600\n" {
 			t.Errorf("the draft has mode %s", mode)
 		}
@@ -102,10 +102,10 @@ func TestReopenAKeptText(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r, p := noted(t, "desk,acts", w, h)
 		p.will(`sed -i s/14:02/15:30/ "$1"`)
-		r.press("e").see("Save crews", "+- deploy of billing went out at 15:30", "enter cancel").press("enter").see("your text is kept for 30 days")
+		r.press("e").see("Save crews", "+ - deploy of billing went out at 15:30", "enter cancel").press("enter").see("your text is kept for 30 days")
 		kept := func() *robot { return r.press(":").press("kept").press("enter").see("Kept texts") }
 		p.will(`:`)
-		kept().see("1 of 1", "crewship:crews/eng/agents/bo/daily/2026-05-20.md", "enter edit").press("enter").see("Save crews/eng/agents/bo/daily/2026-05-20.md?", "+- deploy of billing went out at 15:30", "enter cancel")
+		kept().see("1 of 1", "crewship:crews/eng/agents/bo/daily/2026-05-20.md", "enter edit").press("enter").see("Save crews/eng/agents/bo/daily/2026-05-20.md?", "+ - deploy of billing went out at 15:30", "enter cancel")
 		r.press("esc").see("your text is kept for 30 days", "1 of 1", " B 20260521-093000-1-") // and one it stays, under its new name
 		if text := p.kept(); !strings.Contains(text, "15:30") {
 			t.Errorf("kept %q", text)
@@ -132,10 +132,10 @@ func TestReopenAfterAChange(t *testing.T) {
 	p.will(`sed -i s/14:02/15:30/ "$1"`)
 	r.press("e").see("Save crews", "enter cancel").press("enter").see("your text is kept for 30 days")
 	p.will(`sed -i s/14:02/17:00/ "$1"`)
-	r.press("e").see("Save crews", "+- deploy of billing went out at 17:00", "enter cancel").press("tab", "tab").press("enter").see("saved crews", "17:00")
+	r.press("e").see("Save crews", "+ - deploy of billing went out at 17:00", "enter cancel").press("tab", "tab").press("enter").see("saved crews", "17:00")
 	p.will(`:`)
 	r.press(":").press("kept").press("enter").see("1 of 1").press("enter").see("Save crews", "enter cancel").press("tab", "tab").see("[Save]").press("enter")
-	r.see("has changed.", "Lines: yours +1 -1 against theirs. What you began with is not kept.", "-- deploy of billing went out at 17:00", "+- deploy of billing went out at 15:30", "enter cancel")
+	r.see("has changed.", "Lines: yours +1 -1 against theirs. What you began with is not kept.", "- - deploy of billing went out at 17:00", "+ - deploy of billing went out at 15:30", "enter cancel")
 	p.will(`cp "$1" ` + p.dir + `/seen`)
 	r.press("tab", "tab", "tab").see("[Edit again]").press("enter").see("Save crews", "The marks of the merge", "enter cancel").press("esc").see("your text is kept", " B 20260521-093000-1-")
 	seen, _ := os.ReadFile(filepath.Join(p.dir, "seen"))
@@ -153,7 +153,7 @@ func TestEditAgainAndThrowAway(t *testing.T) {
 	t.Parallel()
 	r, p := noted(t, "desk,acts", 100, 30)
 	p.will(`echo more >> "$1"`)
-	r.press("e").see("Save crews", "+more", "enter cancel").press("shift+tab", "shift+tab").see("[Edit again]").press("enter")
+	r.press("e").see("Save crews", "+ more", "enter cancel").press("shift+tab", "shift+tab").see("[Edit again]").press("enter")
 	r.see("2 lines added", "enter cancel").press("shift+tab").see("[Throw away]").press("enter").see("your text was thrown away", "1 of 2")
 	if d := p.drafts(); len(d) > 0 {
 		t.Errorf("drafts %q", d)
@@ -236,10 +236,10 @@ func TestEditConflict(t *testing.T) {
 		r, p := noted(t, "desk,meddle", w, h)
 		p.will(`sed -i s/14:02/15:30/ "$1"`)
 		r.press("e").see("Save crews", "enter cancel").press("tab", "tab").press("enter")
-		r.see("has changed.", "Neither side is lost", "Lines: theirs +", "what they have changed: 1 line added, ", "-# Wednesday", "[Cancel]", "enter cancel")
+		r.see("has changed.", "Neither side is lost", "Lines: theirs +", "what they have changed: 1 line added, ", "- # Wednesday", "[Cancel]", "enter cancel")
 		r.press("pgdown").see("written by somebody else").press("pgdown").see("15:30")
 		p.will(`cp "$1" ` + p.dir + `/seen; echo mine > "$1"`)
-		r.press("tab", "tab", "tab").see("[Edit again]").press("enter").see("Save crews", "-written by somebody else", "+mine", "enter cancel")
+		r.press("tab", "tab", "tab").see("[Edit again]").press("enter").see("Save crews", "- written by somebody else", "+ mine", "enter cancel")
 		seen, _ := os.ReadFile(filepath.Join(p.dir, "seen"))
 		if s := string(seen); !strings.Contains(s, "written by somebody else") || !strings.Contains(s, "15:30") {
 			t.Errorf("the editor got\n%s", s)

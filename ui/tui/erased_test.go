@@ -19,7 +19,7 @@ func TestAnErasedPersonIsNotWrittenBack(t *testing.T) {
 		r.see("2 Tiers").press("6").see("planned").press("E").begin(id, "Erase").see("No layer that can be reached holds the person").press(":", "store notes", "enter").see("Tiers › notes", "1 of ")
 		p.will(`echo "usr_teo prefers tea" >> "$1"`)
 		for _, key := range []string{"e", "A"} {
-			r.press(key).see("[Cancel]", "+usr_teo prefers tea", "enter cancel").press("left", "left", "left").gone("[Cancel]").press("enter")
+			r.press(key).see("[Cancel]", "+ usr_teo prefers tea", "enter cancel").press("left", "left", "left").gone("[Cancel]").press("enter")
 			r.see("Not saved", "it names a person who was erased", id, "nothing was written", "[Cancel]", "enter cancel")
 			r.press("esc").see("not saved; your text is kept for 30 days")
 		}

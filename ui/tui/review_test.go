@@ -19,8 +19,8 @@ func TestReleaseByEdit(t *testing.T) {
 		r.press("tab").press("checked").press("tab").press("CREW.md").press("tab").see("[Release]").press("enter")
 		r.see("is not saved", "still blocked", "enter cancel").press("esc").see("kept for 30 days", "1 of 3")
 		p.will(`echo "a harmless text" > "$1"`)
-		r.press("e").see("Release crews", "+a harmless text", "enter cancel").press("enter").see("kept for 30 days", "1 of 3")
-		r.press("e").see("Release crews", "+a harmless text", "enter cancel").press("tab", "tab").press("CREW.md").press("tab").press("enter").see("give a reason first")
+		r.press("e").see("Release crews", "+ a harmless text", "enter cancel").press("enter").see("kept for 30 days", "1 of 3")
+		r.press("e").see("Release crews", "+ a harmless text", "enter cancel").press("tab", "tab").press("CREW.md").press("tab").press("enter").see("give a reason first")
 		r.press("a false alarm").press("tab", "tab").see("[Release]").press("enter").see("released crews/eng/shared/CREW.md; z undoes", "of 2")
 		r.press("down").see("2 of 2").press("e").see("e: nobody can tell which item it came from").press("q")
 		raw, err := r.left()
@@ -72,7 +72,7 @@ func TestAuditPane(t *testing.T) {
 func TestCompareVersions(t *testing.T) {
 	t.Parallel()
 	r := daily(t, "desk,history,acts", 120, 40)
-	r.press("H").see("History", "kept", "gone").press("c").see("Compare", "--- as it was at 2026-05-21 08:30:00Z", "+++ as it is now", "-as it was before", "+# Wednesday")
+	r.press("H").see("History", "kept", "gone").press("c").see("Compare", "--- as it was at 2026-05-21 08:30:00Z", "+++ as it is now", "- as it was before", "+ # Wednesday")
 	r.press("esc").see("History").press("j").see("2 of 2").press("c").see("c: the bytes of a version that is to be compared are gone")
 	r.press("k").press(" ").see("1 marked").press("k").press("c").see("c: this is the version that is marked")
 }

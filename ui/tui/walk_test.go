@@ -50,7 +50,7 @@ func TestWalkTheTree(t *testing.T) {
 func TestWalkBesideTheLists(t *testing.T) {
 	t.Parallel()
 	r := conflictsRobot(t, "desk,acts,conflicts", 80, 24)
-	r.press("j", "j").see("3 of 5", "+status: done").scrolls("+Everybody is late.").see("3 of 5")
+	r.press("j", "j").see("3 of 5", "+ status: done").scrolls("+ Everybody is late.").see("3 of 5")
 	r.press("1").see("1 of 4").gone("checking").press("right").see("Health › vault").press("esc").press("j").see("~/.crewship").scrolls("R33").see("crewship ")
 	r.press("2").see(" 1 of 13").scrolls("enter lists the items.").see(" 1 of 13")
 	r.press("4").see("1 of 3", "print the key").press("enter").see("Quarantine › ", "print the key").press("esc").see("1 of 3")
@@ -96,7 +96,7 @@ func TestWalkTheHits(t *testing.T) {
 		}
 		r.press("e").see("the text is as it was: nothing was changed").see("1 of 40 hits")
 		p.will(`echo more >> "$1"`)
-		r.press("e").see("Save crews/eng/agents/bo/AGENT.md?", "+more", "enter cancel").press("esc").see("not saved; your text is kept for 30 days", "1 of 40 hits")
+		r.press("e").see("Save crews/eng/agents/bo/AGENT.md?", "+ more", "enter cancel").press("esc").see("not saved; your text is kept for 30 days", "1 of 40 hits")
 	})
 }
 
@@ -106,9 +106,9 @@ func TestWalkAQuestion(t *testing.T) {
 		r, p := noted(t, "desk,acts,staging", w, h)
 		p.will(`for i in $(seq 1 90); do echo "line $i."; done >> "$1"`)
 		r.press("e").see("Save crews", "[Cancel]", "enter cancel").gone("+line 90.")
-		r.press("left").see("[Throw away]").press("right").see("[Cancel]").press(times(12, "pgdown")...).see("+line 90.").press(times(12, "pgup")...).gone("+line 90.")
+		r.press("left").see("[Throw away]").press("right").see("[Cancel]").press(times(12, "pgdown")...).see("+ line 90.").press(times(12, "pgup")...).gone("+ line 90.")
 		// Its text is searched like any other, and the answer must keep its place.
-		r.press("/", "line 77").see("/line 77", "1/1", "+line 77.").press("enter").see("end search", "[Cancel]").press("n").see("1/1").press("N").see("1/1").press("esc").gone("1/1").see("enter cancel")
+		r.press("/", "line 77").see("/line 77", "1/1", "+ line 77.").press("enter").see("end search", "[Cancel]").press("n").see("1/1").press("N").see("1/1").press("esc").gone("1/1").see("enter cancel")
 		r.press("left", "left").see("[Edit again]").press("right").see("[Throw away]").press("enter").see("your text was thrown away")
 	})
 }
@@ -158,7 +158,7 @@ func TestWalkTheConflicts(t *testing.T) {
 		}
 		r.press("e").see("Resolve notes/garden.md with this text?", "marks of the merge", "enter cancel").press("esc").see("not saved; your text is kept for 30 days", "1 of 5")
 		p.will(`cp "$1" ` + p.dir + `/seen; printf 'roses\ntulips\n' > "$1"`)
-		r.press("e").see("Resolve notes/garden.md with this text?", "The copy goes; both texts are kept.", "+tulips", "enter cancel").press("left", "left", "left").see("[Resolve]").press("enter").see("garden.Conflict.md has come back", "returned")
+		r.press("e").see("Resolve notes/garden.md with this text?", "The copy goes; both texts are kept.", "+ tulips", "enter cancel").press("left", "left", "left").see("[Resolve]").press("enter").see("garden.Conflict.md has come back", "returned")
 		if seen, _ := os.ReadFile(filepath.Join(p.dir, "seen")); !strings.Contains(string(seen), "<<<<<<< base\nroses\n=======\ntulips\n>>>>>>> copy") {
 			t.Errorf("the editor got %q", seen)
 		}
@@ -178,7 +178,7 @@ func TestWalkTheMarkers(t *testing.T) {
 	p.will(`cp "$1" ` + p.dir + `/seen; printf 'a and b\n' > "$1"`)
 	r := startRobot(t, start{scenario: "desk,acts,conflicts", width: 100, height: 30, env: []string{p.env(), "HOME=" + p.dir}})
 	r.see("[2 Tiers]", "48,210").press("5").see("1 of 5").press("end", "k").see("4 of 5", "markers")
-	r.press("e").see("Resolve notes/half.md with this text?", "-<<<<<<< HEAD", "+a and b", "enter cancel").press("esc").see("kept for 30 days", "4 of 5")
+	r.press("e").see("Resolve notes/half.md with this text?", "- <<<<<<< HEAD", "+ a and b", "enter cancel").press("esc").see("kept for 30 days", "4 of 5")
 	r.press("e").see("Resolve notes/half.md", "enter cancel").press("left", "left", "left").see("[Resolve]").press("enter").see("resolved", "of 4")
 	if seen, _ := os.ReadFile(filepath.Join(p.dir, "seen")); string(seen) != "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x\n" {
 		t.Errorf("the editor got %q", seen)

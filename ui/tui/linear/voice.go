@@ -3,6 +3,7 @@ package linear
 import (
 	"bufio"
 	"context"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -121,9 +122,8 @@ func (v *voice) read(t *text.Page) {
 
 // spoken is a text being read out.
 type spoken struct {
-	t      *text.Page
-	off    int
-	inHunk bool // of a comparison
+	t   *text.Page
+	off int
 }
 
 func (v *voice) body(s *spoken) {
@@ -135,7 +135,7 @@ func (v *voice) body(s *spoken) {
 		end, next := t.PieceEnd(s.off)
 		line := v.esc.EscapeLine([]byte(strings.TrimSuffix(t.Body[s.off:end], "\r")), 8)
 		if t.Kind == text.Diff && (s.off == 0 || t.Body[s.off-1] == '\n') {
-			line = s.words(v.esc, t.Body[s.off:end])
+			line = diffWord(v.esc, t.Body[s.off:end])
 		}
 		v.print(line)
 		s.off = next
@@ -150,34 +150,17 @@ func (v *voice) body(s *spoken) {
 	}
 }
 
-// diffWords are the words for the signs of a comparison; head: only above its first hunk.
-var diffWords = []struct {
-	sign, says string
-	head       bool
-}{
-	{"# ", "Next, %s:", false}, {"--- ", "Removed lines are of the text %s;", true}, {"+++ ", "added lines are of the text %s.", true},
-	{"-", "removed: %s", false}, {"+", "added: %s", false},
+// diffWords are the words for the signs of a comparison.
+var diffWords = []struct{ sign, says string }{
+	{"# ", "Next, %s:"}, {"--- ", "Removed lines are of the text %s;"}, {"+++ ", "added lines are of the text %s."},
+	{"@@ ", "From %s on:"}, {"- ", "removed: %s"}, {"+ ", "added: %s"}, {"  ", "same: %s"}, {"", "%s"},
 }
 
-// words says a line of a comparison in words: signs at its beginning are easily missed by ear.
-func (s *spoken) words(esc safetext.Escaper, line string) safetext.Text {
-	rest := func(n int) safetext.Text {
-		return esc.EscapeLine([]byte(strings.TrimSuffix(line[n:], "\r")), 8)
-	}
-	if strings.HasPrefix(line, "@@") {
-		s.inHunk = true
-		return esc.Sprintf("From line %s on:", strings.TrimPrefix(strings.Fields(line + " - -")[1], "-"))
-	}
-	s.inHunk = s.inHunk && !strings.HasPrefix(line, "# ")
-	for _, w := range diffWords {
-		if strings.HasPrefix(line, w.sign) && !(w.head && s.inHunk) {
-			return esc.Sprintf(w.says, rest(len(w.sign)))
-		}
-	}
-	if strings.HasPrefix(line, " ") && s.inHunk {
-		return esc.Sprintf("same: %s", rest(1))
-	}
-	return rest(0)
+// diffWord says a line of a comparison in words: signs at its beginning are easily missed by ear.
+func diffWord(esc safetext.Escaper, line string) safetext.Text {
+	i := slices.IndexFunc(diffWords, func(w struct{ sign, says string }) bool { return strings.HasPrefix(line, w.sign) })
+	w := diffWords[i]
+	return esc.Sprintf(w.says, esc.EscapeLine([]byte(strings.TrimSuffix(line[len(w.sign):], "\r")), 8))
 }
 
 func (v *voice) goOn(string) tea.Cmd {

@@ -118,12 +118,9 @@ func (d *Dialog) aim(room int) {
 
 // firstChange is the offset of the first added or removed line of a difference; -1: none.
 func firstChange(body string) int {
-	at, hunk := 0, false
+	at := 0
 	for line := range strings.Lines(body) {
-		switch {
-		case strings.HasPrefix(line, "@@ "):
-			hunk = true
-		case hunk && (line[0] == '-' || line[0] == '+'):
+		if strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "+ ") {
 			return at
 		}
 		at += len(line)

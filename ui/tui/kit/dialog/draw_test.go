@@ -7,10 +7,10 @@ import (
 
 func TestFirstChange(t *testing.T) {
 	for body, want := range map[string]string{
-		"--- a\n+++ b\n@@ -1 +1 @@\n one\n-two\n+2\n":         "-two",
-		"# theirs\n--- a\n+++ b\n@@ -1 +1 @@\n+new\n":         "+new",
-		" no difference\n":                                    "",
-		"--- a\n+++ b\n@@ -1 +1 @@\n---- in the text\n+x\n y": "---- in",
+		"--- a\n+++ b\n@@ line 1\n  one\n- two\n+ 2\n":         "- two",
+		"# theirs\n--- a\n+++ b\n@@ line 1\n+ new\n":           "+ new",
+		" no difference\n":                                     "",
+		"--- a\n+++ b\n@@ line 1\n- --- in the text\n+ x\n  y": "- --- in",
 	} {
 		at := firstChange(body)
 		if (at < 0) != (want == "") || at >= 0 && !strings.HasPrefix(body[at:], want) {

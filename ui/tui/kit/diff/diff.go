@@ -61,7 +61,12 @@ func (c *Comparison) hunk(h *udiff.Hunk) {
 		c.replaced(gone, come)
 		gone, come = nil, nil
 	}
-	c.body.WriteString("@@ -" + strconv.Itoa(c.Above.Old+h.FromLine) + " +" + strconv.Itoa(c.Above.New+h.ToLine) + " @@\n")
+	old, new := c.Above.Old+h.FromLine, c.Above.New+h.ToLine
+	c.body.WriteString("@@ line " + strconv.Itoa(old))
+	if new != old {
+		c.body.WriteString(", now " + strconv.Itoa(new))
+	}
+	c.body.WriteByte('\n')
 	for _, l := range h.Lines {
 		switch l.Kind {
 		case udiff.Delete:
@@ -95,8 +100,9 @@ func (c *Comparison) replaced(gone, come []string) {
 	}
 }
 
+// line writes a sign and a blank before the text: in a list of a note each line begins with a sign of its own.
 func (c *Comparison) line(sign byte, content string, marks []text.Mark) {
-	c.body.WriteByte(sign)
+	c.body.Write([]byte{sign, ' '})
 	at := c.body.Len()
 	for _, m := range marks {
 		c.marks = append(c.marks, text.Mark{Start: at + m.Start, End: at + m.End})

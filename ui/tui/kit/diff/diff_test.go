@@ -13,7 +13,7 @@ import (
 func TestDiff(t *testing.T) {
 	var c Comparison
 	c.Compare(safetext.Escaper{}, "a", "b", "one\ntwo words here\nthree\n", "one\ntwo other here\nthree\nfour")
-	want := "--- a\n+++ b\n@@ -1 +1 @@\n one\n-two words here\n+two other here\n three\n+four\n\\ no newline at the end\n"
+	want := "--- a\n+++ b\n@@ line 1\n  one\n- two words here\n+ two other here\n  three\n+ four\n\\ no newline at the end\n"
 	if d := cmp.Diff(want, c.body.String()); d != "" {
 		t.Error(d)
 	}

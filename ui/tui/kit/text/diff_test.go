@@ -15,22 +15,22 @@ import (
 // TestAComparisonHangs: the rows of a wrapped line of a comparison stand below its text, in the look of its
 // sign, with the words that changed in theirs.
 func TestAComparisonHangs(t *testing.T) {
-	page := NewPage(nil, "-one two three\n+one four three\n")
-	page.Kind, page.Marks = Diff, []Mark{{5, 8}, {20, 24}}
+	page := NewPage(nil, "- one two three\n+ one four three\n")
+	page.Kind, page.Marks = Diff, []Mark{{6, 9}, {22, 26}}
 	st := paint.New(paint.Looks{Colour: true}, true)
-	rows, _ := Layout{St: st, Width: 11}.Around(page, Start, 0, 9)
+	rows, _ := Layout{St: st, Width: 13}.Around(page, Start, 0, 9)
 	p := &Pager{St: st, Text: page, Shown: page, Rows: rows}
 	paints := map[paint.Look]string{}
 	for _, look := range []paint.Look{paint.LookRemoved, paint.LookRemovedWord, paint.LookAdded, paint.LookAddedWord} {
 		paints[look] = st.PaintOf(look).On
 	}
 	want := []string{
-		"  " + paints[paint.LookRemoved] + "-one " + st.PaintOf(paint.LookRemoved).Off + paints[paint.LookRemovedWord] + "two" + st.PaintOf(paint.LookRemovedWord).Off + " ",
-		"   " + paints[paint.LookRemoved] + "three" + st.PaintOf(paint.LookRemoved).Off + "   ",
+		"  " + paints[paint.LookRemoved] + "- one " + st.PaintOf(paint.LookRemoved).Off + paints[paint.LookRemovedWord] + "two" + st.PaintOf(paint.LookRemovedWord).Off + "  ",
+		"    " + paints[paint.LookRemoved] + "three" + st.PaintOf(paint.LookRemoved).Off + "    ",
 	}
 	var got []string
 	for _, r := range rows[:2] {
-		got = append(got, p.renderRow(r, 11))
+		got = append(got, p.renderRow(r, 13))
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -71,7 +71,7 @@ func TestAStateHangs(t *testing.T) {
 // TestRemovedRuleIsNoHead: a removed or added line that begins like the names of a comparison must look like what
 // it is, also in the first and the last place.
 func TestRemovedRuleIsNoHead(t *testing.T) {
-	const body = "# one\n--- old\n+++ new\n@@ -1 +1 @@\n--- sql\n+++ plus\n same\n--- end\n+++ end\n# two\n--- old\n+++ new\n@@ -1 +1 @@\n--- only\n"
+	const body = "# one\n--- old\n+++ new\n@@ line 1\n- -- sql\n+ ++ plus\n  same\n- -- end\n+ ++ end\n# two\n--- old\n+++ new\n@@ line 1\n- -- only\n"
 	want := map[int]paint.Look{1: paint.LookStrong, 2: paint.LookStrong, 4: paint.LookRemoved, 5: paint.LookAdded, 7: paint.LookRemoved,
 		8: paint.LookAdded, 10: paint.LookStrong, 11: paint.LookStrong, 13: paint.LookRemoved}
 	at := 0

@@ -339,7 +339,7 @@ func gutter(t *Page) int {
 // hang is the indent of the further rows of a wrapped line: in a comparison, below the text, not the sign.
 func hang(t *Page) int {
 	if t.Kind == Diff {
-		return 1
+		return 2
 	}
 	return 0
 }

@@ -12,7 +12,7 @@ import (
 func diffLooks(rest string) (whole, words paint.Look) {
 	switch {
 	case rest == "":
-	case isDiffHead(rest):
+	case strings.HasPrefix(rest, "--- "), strings.HasPrefix(rest, "+++ "): // a changed line has a blank after its sign
 		return paint.LookStrong, paint.LookMark
 	case rest[0] == '+':
 		return paint.LookAdded, paint.LookAddedWord
@@ -24,22 +24,6 @@ func diffLooks(rest string) (whole, words paint.Look) {
 		return paint.LookDim, paint.LookMark
 	}
 	return paint.LookPlain, paint.LookMark
-}
-
-// isDiffHead reports whether a unified diff goes on with the names of its sides. They stand directly above a hunk;
-// inside a hunk such a line is a removed or an added one, for a hunk ends with unchanged lines.
-func isDiffHead(rest string) bool {
-	if !strings.HasPrefix(rest, "--- ") && !strings.HasPrefix(rest, "+++ ") {
-		return false
-	}
-	_, after, _ := strings.Cut(rest, "\n")
-	if rest[0] == '-' {
-		if !strings.HasPrefix(after, "+++ ") {
-			return false
-		}
-		_, after, _ = strings.Cut(after, "\n")
-	}
-	return strings.HasPrefix(after, "@@ -")
 }
 
 // marksIn returns the marks that touch a part of the body, cut to it.

@@ -98,7 +98,7 @@ func TestARedactionShowsItsMetadata(t *testing.T) {
 	st := gdpr.Step{Store: "db", ID: "n1", Layer: "item", Action: gdpr.Redact, NewBody: "of [erased]\nand tea\n", NewMeta: []model.Field{{Name: "note", Value: "with [erased]"}}}
 	d := &desk.Desk{Fleet: backends.NewFleet([]backends.Member{{Name: "db", Kind: "inmem", Store: model.Store{Name: "db", Kind: "inmem", Browser: oneItem{item: it}}}}, nil)}
 	got := (&requests{D: &pane.Bench{Desk: d}}).stepText(t.Context(), operator.ErasureRequest{}, st).Body
-	for _, want := range []string{"-note: with Ida\n", "+note: with [erased]\n", "-of Ida\n", "+of [erased]\n"} {
+	for _, want := range []string{"- note: with Ida\n", "+ note: with [erased]\n", "- of Ida\n", "+ of [erased]\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
