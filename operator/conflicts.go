@@ -36,6 +36,11 @@ func (s *Session) Conflicts(changes *Changes) *Conflicts {
 func (s *Conflicts) Conflicts(ctx context.Context, q PageQuery) (ConflictPage, error) {
 	page, err := s.list.page(ctx, "conflicts", q, func(c conflict.Copy) bool {
 		return q.Matches(c.Store, c.ID, c.BaseID, c.Tool, string(c.Confidence), string(c.Class), ConflictState(c), c.Reason, c.Problem)
+	}, func(c conflict.Copy) string {
+		if c.ID != "" {
+			return ""
+		}
+		return c.Store + ": " + c.Problem
 	}, s.walk)
 	if err != nil {
 		return ConflictPage{}, err
@@ -43,7 +48,7 @@ func (s *Conflicts) Conflicts(ctx context.Context, q PageQuery) (ConflictPage, e
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	notice := strings.Join(append(s.interrupted(), s.notes...), "; ")
-	return ConflictPage{Copies: page.rows, Next: page.next, Total: page.total, Notice: notice}, nil
+	return ConflictPage{Copies: page.rows, Next: page.next, Total: page.total, Problems: page.problems, Notice: notice}, nil
 }
 
 // interrupted names resolutions that were stopped halfway.

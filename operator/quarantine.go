@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -23,12 +24,17 @@ func (s *Session) Quarantine() *Quarantine {
 	return &Quarantine{session: s}
 }
 
-// Entries lists in a stable order. An unreadable store has one entry with Problem set.
+// Entries lists in a stable order.
 func (s *Quarantine) Entries(ctx context.Context, q PageQuery) (QuarantinePage, error) {
 	page, err := s.list.page(ctx, "quarantine", q, func(e QuarantineEntry) bool {
 		return q.Matches(e.Store, e.ID, e.Source, e.Category, e.Pattern, e.Excerpt, string(e.Live), e.Problem)
+	}, func(e QuarantineEntry) string {
+		if e.ID != "" {
+			return ""
+		}
+		return cmp.Or(e.Store, e.Source) + ": " + e.Problem
 	}, s.walk)
-	return QuarantinePage{Entries: page.rows, Next: page.next, Total: page.total}, err
+	return QuarantinePage{Entries: page.rows, Next: page.next, Total: page.total, Problems: page.problems}, err
 }
 
 // walk goes through the stores in the fleet's order. A store that cannot be read, or not to its end, has an

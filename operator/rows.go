@@ -115,9 +115,10 @@ func (e AuditEvent) About() string {
 
 // QuarantinePage is a window of the review list.
 type QuarantinePage struct {
-	Entries []QuarantineEntry
-	Next    string
-	Total   model.Count
+	Entries  []QuarantineEntry
+	Next     string
+	Total    model.Count
+	Problems []string // stores that could not be read
 }
 
 // Liveness says whether the source of a quarantined item is still poisoned.
@@ -171,10 +172,11 @@ type QuarantineDetail struct {
 
 // ConflictPage is a window of the list of conflicts.
 type ConflictPage struct {
-	Copies []conflict.Copy
-	Next   string
-	Total  model.Count
-	Notice string // stores that could not be read, in words
+	Copies   []conflict.Copy
+	Next     string
+	Total    model.Count
+	Problems []string // stores that could not be read
+	Notice   string   // what a search or a resolve left unfinished, in words
 }
 
 // ErasureRequest is a request with its current or last run.

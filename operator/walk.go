@@ -32,17 +32,19 @@ type walk[T any] struct {
 
 // walkedPage is one page. Until the walk has ended, the total is a lower bound and the page may be short.
 type walkedPage[T any] struct {
-	rows  []T
-	next  string
-	total model.Count
+	rows     []T
+	next     string
+	total    model.Count
+	problems []string // of its part of the walk
 }
 
 // pageWait is the longest search for a page that has a row already; the first row is waited for.
 const pageWait = time.Second
 
-// page is the page of q with the matching rows. begin starts a walk, which outlives its first page. A stream of
+// page is the page of q with the matching rows. problem says why a store could not be looked at, for a row that
+// tells of a store; such a row is not counted. begin starts a walk, which outlives its first page. A stream of
 // names has no deadline, so the end of ctx and the next first page end the reads of a walk that hangs.
-func (l *walked[T]) page(ctx context.Context, op string, q PageQuery, matches func(T) bool, begin func(context.Context) iter.Seq[T]) (walkedPage[T], error) {
+func (l *walked[T]) page(ctx context.Context, op string, q PageQuery, matches func(T) bool, problem func(T) string, begin func(context.Context) iter.Seq[T]) (walkedPage[T], error) {
 	if c := l.cancel.Load(); c != nil && q.Cursor == "" {
 		(*c)()
 	}
@@ -70,7 +72,9 @@ func (l *walked[T]) page(ctx context.Context, op string, q PageQuery, matches fu
 		if err := model.FromContext(ctx, op); err != nil {
 			return walkedPage[T]{}, err
 		}
-		if row := w.found[i]; matches(row) {
+		if row := w.found[i]; problem(row) != "" {
+			page.problems = append(page.problems, problem(row))
+		} else if matches(row) {
 			page.rows = append(page.rows, row)
 		}
 		if len(page.rows) == q.Limit || len(page.rows) > 0 && time.Now().After(until) {
@@ -79,7 +83,7 @@ func (l *walked[T]) page(ctx context.Context, op string, q PageQuery, matches fu
 		}
 	}
 	for _, row := range w.found {
-		if matches(row) {
+		if problem(row) == "" && matches(row) {
 			page.total.N++
 		}
 	}

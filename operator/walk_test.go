@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"iter"
+	"slices"
 	"testing"
 )
 
@@ -20,11 +21,11 @@ func hanging(reads chan<- struct{}) func(context.Context) iter.Seq[int] {
 
 // TestAWalkThatHangs: a store that stops in the middle of its names must not hold the list for good.
 func TestAWalkThatHangs(t *testing.T) {
-	all := func(int) bool { return true }
+	all, none := func(int) bool { return true }, func(int) string { return "" }
 	var l walked[int]
 	reads, ended := make(chan struct{}), make(chan error)
 	page := func(ctx context.Context) {
-		_, err := l.page(ctx, "list", PageQuery{Limit: 2}, all, hanging(reads))
+		_, err := l.page(ctx, "list", PageQuery{Limit: 2}, all, none, hanging(reads))
 		ended <- err
 	}
 	ctx, leave := context.WithCancel(t.Context())
@@ -41,4 +42,20 @@ func TestAWalkThatHangs(t *testing.T) {
 	<-reads
 	(*l.cancel.Load())()
 	<-ended
+}
+
+// TestAStoreThatIsNotReadIsNoRow: it is told, and not counted, under any filter.
+func TestAStoreThatIsNotReadIsNoRow(t *testing.T) {
+	var l walked[int]
+	even := func(n int) bool { return n%2 == 0 }
+	problem := func(n int) string {
+		if n == 3 {
+			return "three is not read"
+		}
+		return ""
+	}
+	page, err := l.page(t.Context(), "list", PageQuery{Limit: 9}, even, problem, func(context.Context) iter.Seq[int] { return slices.Values([]int{1, 2, 3, 4}) })
+	if err != nil || !slices.Equal(page.rows, []int{2, 4}) || page.total.N != 2 || !slices.Equal(page.problems, []string{"three is not read"}) {
+		t.Errorf("%+v, %v", page, err)
+	}
 }

@@ -273,7 +273,7 @@ func TestCreateAndAppend(t *testing.T) {
 		r.press("tab", "tab").see("[Write it]").press("enter").see("✖ The tier daily needs a key", "enter next")
 		r.press("../x").gone("needs a key").press("tab").see("[Write it]").press("enter").see("leaves the tier", "enter next")
 		r.press("ctrl+u").press("2026-05-22.md").press("tab").see("[Write it]").press("enter")
-		r.see("Create daily/2026-05-22.md?", "This writes 1 new item (10 bytes)", "+a new day", "enter cancel")
+		r.see("Create daily/2026-05-22.md?", "This writes 1 new item (10 bytes)", "+ a new day", "enter cancel")
 		r.press("esc").see("your text is kept for 30 days").press("c").form("Create an item").press("tab").press("2026-05-22.md").press("tab").press("enter").see("Create daily/2026-05-22.md?", "enter cancel")
 		r.press("tab", "tab").see("[Create]").press("enter").see("created daily/2026-05-22.md; z undoes")
 		r.press("c").form("Create an item").press("tab").press("2026-05-22.md").press("tab").press("enter").see("is there already: e edits it", "enter next").press("esc")

@@ -70,12 +70,12 @@ func TestQuestionOnTheSmallestScreen(t *testing.T) {
 		}
 		for range 90 {
 			s := r.frame()
-			if strings.Contains(s, "+60") {
+			if strings.Contains(s, "+ 60") {
 				break
 			}
 			r.press("pgdown").until("another part of it", func(now string) bool { return now != s })
 		}
-		r.see("+60", "PRODUCTION", "[Cancel]")
+		r.see("+ 60", "PRODUCTION", "[Cancel]")
 		for range 90 {
 			s := r.frame()
 			if strings.Contains(s, "Save crews") {

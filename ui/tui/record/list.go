@@ -28,6 +28,7 @@ type looked struct {
 	again bool   // the detail is fetched again, and keeps its place
 	Full  bool   // the detail fills the pane
 	wide  bool   // laid out for the whole screen
+	room  int    // laid out for a detail of so many lines
 	known bool   // it shows all fields of the row
 }
 
@@ -237,6 +238,9 @@ func (p *List[T]) Layout() tea.Cmd {
 	f := p.D.Split(p.width, p.height-len(p.noticeLines()), p.rows())
 	p.Window.Resize(f.ListHeight-1, f.Beside)
 	cmd := p.Detail.Resize(f.DetailWidth, f.DetailHeight)
+	if p.Kind.Lay != nil && p.room != f.DetailHeight {
+		p.room, p.Asked = f.DetailHeight, ""
+	}
 	if p.Asked == "" && p.shown != "" {
 		return tea.Batch(cmd, p.Show())
 	}

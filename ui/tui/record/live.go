@@ -100,16 +100,12 @@ func (p *List[T]) arrived(page list.Fetched[Row[T]]) tea.Cmd {
 	}
 	if p.Query == "" && p.Window.Err == nil {
 		p.waiting = p.Window.Total()
-		for _, r := range p.Window.Rows {
-			if p.Kind.Fault != nil && p.Kind.Fault(r.Raw) {
-				p.waiting.N, p.waiting.AtLeast = p.waiting.N-1, true
-			}
-		}
+		p.waiting.AtLeast = p.waiting.AtLeast || !p.Window.Trouble(p.D.Esc).IsEmpty()
 	}
 	return cmd
 }
 
-// Badge counts the rows of a polled list, … until known; rows about unreadable stores make it a lower bound.
+// Badge counts the rows of a polled list, … until known; what could not be looked at makes it a lower bound.
 func (p *List[T]) Badge() (safetext.Text, paint.Tone) {
 	switch {
 	case p.Kind.Live != nil || !p.follows():

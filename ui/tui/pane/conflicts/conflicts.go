@@ -37,7 +37,6 @@ func New(d *pane.Bench, at int) desk.Listing {
 		},
 		Least: []int{8, 16, 9, 12, 5, 0, 9}, Traits: record.Traits[conflict.Copy]{Badge: 4, Worst: true, Poll: true,
 			Store: func(c conflict.Copy) string { return c.Store },
-			Fault: func(c conflict.Copy) bool { return c.ID == "" },
 			Less: map[int]func(a, b conflict.Copy) int{
 				1: func(a, b conflict.Copy) int { return list.Natural(path.Base(a.Target), path.Base(b.Target)) },
 				4: func(a, b conflict.Copy) int { return b.At.Compare(a.At) },
@@ -51,7 +50,7 @@ func New(d *pane.Bench, at int) desk.Listing {
 		if err != nil {
 			return record.Page[conflict.Copy]{}, err
 		}
-		out := record.Page[conflict.Copy]{Next: page.Next, Total: page.Total, Said: list.Said{Text: d.Esc.LineMax(page.Notice, prose.MaxReason)}}
+		out := record.Page[conflict.Copy]{Next: page.Next, Total: page.Total, Problems: page.Problems, Said: list.Said{Text: d.Esc.LineMax(page.Notice, prose.MaxReason)}}
 		for _, c := range page.Copies {
 			out.Rows = append(out.Rows, conflictRecord(d.Desk, c))
 		}
@@ -142,8 +141,6 @@ func (rs *resolutions) noResolve(c conflict.Copy) string {
 	switch why := rs.d.Locked(c.Store); {
 	case why != "":
 		return why
-	case c.ID == "":
-		return "this row tells of the store, there is no copy behind it"
 	case c.Problem != "":
 		return "it could not be compared: " + c.Problem
 	}
@@ -205,9 +202,6 @@ type room struct {
 func (rs *resolutions) conflictDetail(at room) func(context.Context, conflict.Copy) *text.Page {
 	d := rs.d
 	return func(ctx context.Context, c conflict.Copy) *text.Page {
-		if c.ID == "" {
-			return text.NewPage([]text.Line{{Value: d.Esc.LineMax(c.Store, desk.MaxField), Kind: text.Title}, {Value: d.Esc.LineMax(c.Problem, prose.MaxReason), Kind: text.Alert}}, "")
-		}
 		cmp, err := d.Conflicts.Compare(ctx, c)
 		if err != nil {
 			return text.NewPage(append(rs.conflictHead(cmp, c), text.Line{Kind: text.Blank}, text.Line{Value: d.Esc.Sprintf("both sides cannot be read: %s", prose.Reason(d.Esc, err)), Kind: text.Alert}), "")

@@ -34,7 +34,6 @@ func New(d *pane.Bench, at int, stories *Stories) desk.Listing {
 		},
 		Least: []int{9, 16, 0, 11, 5, 16}, Traits: record.Traits[operator.QuarantineEntry]{Badge: 4, Worst: true, Poll: true,
 			Store: func(e operator.QuarantineEntry) string { return e.Store },
-			Fault: func(e operator.QuarantineEntry) bool { return e.ID == "" },
 			Less:  map[int]func(a, b operator.QuarantineEntry) int{4: func(a, b operator.QuarantineEntry) int { return b.At.Compare(a.At) }}},
 	}
 	if d.Origins != nil { // before the rule, which takes the rest
@@ -50,7 +49,7 @@ func New(d *pane.Bench, at int, stories *Stories) desk.Listing {
 		if err != nil {
 			return record.Page[operator.QuarantineEntry]{}, err
 		}
-		out := record.Page[operator.QuarantineEntry]{Next: page.Next, Total: page.Total}
+		out := record.Page[operator.QuarantineEntry]{Next: page.Next, Total: page.Total, Problems: page.Problems}
 		for _, e := range page.Entries {
 			out.Rows = append(out.Rows, quarantineRecord(d.Desk, e))
 		}
@@ -149,8 +148,6 @@ func noDiscardOf(d *desk.Desk, e operator.QuarantineEntry) string {
 	switch why := d.Locked(e.Store); {
 	case why != "":
 		return why
-	case e.ID == "":
-		return "this row tells of the store, there is no entry behind it"
 	case !e.Filed:
 		return "the store's quarantine holds no such entry, only the live item: forget or edit that in 2 Tiers"
 	}
