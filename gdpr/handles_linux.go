@@ -2,6 +2,8 @@ package gdpr
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,10 +14,10 @@ import (
 	"memdesk/model"
 )
 
-// handles reports a process that still holds a removed file open whose bytes name the subject, or cannot all be
-// read: they stay on the disk until it closes the file. Only processes that this user may inspect are checked; false when there
-// is no such file.
-func (x *run) handles(ctx context.Context, s model.Store) (receipt.Layer, bool) {
+// handles reports a process that still holds a removed file open: one that the plan changes, one whose bytes or name name
+// the subject, or one that cannot be read to the end. Its bytes stay on the disk until the process closes it. Only processes
+// that this user may inspect are checked; false when there is no such file.
+func (x *run) handles(ctx context.Context, s model.Store, sp StorePlan) (receipt.Layer, bool) {
 	row := receipt.Layer{Store: s.Name, Layer: "open handles", Method: "removed files that processes hold open, byte scan", Verdict: model.VerdictPending}
 	root, err := filepath.EvalSymlinks(s.Location)
 	if err != nil || !filepath.IsAbs(root) {
@@ -33,6 +35,9 @@ func (x *run) handles(ctx context.Context, s model.Store) (receipt.Layer, bool) 
 		rep, err := x.scanHandle(ctx, fd)
 		row.BytesScanned += rep.Bytes
 		row.Hits += rep.Hits
+		if id := strings.TrimPrefix(name, root+"/"); sp.changes(id) || x.m.Names(id) {
+			row.Hits++
+		}
 		closed = append(closed, rep.Closed...)
 		if err != nil {
 			closed = append(closed, "it could not be read to the end")
@@ -72,11 +77,21 @@ func unlinked() map[string]string {
 	return out
 }
 
+// changes reports whether the plan changes the item of a file's name, which may be the temporary one of that change.
+func (sp *StorePlan) changes(name string) bool {
+	return slices.ContainsFunc(sp.Steps, func(st Step) bool {
+		return st.changes() && (name == st.ID || strings.HasPrefix(name, st.ID+".tmp."))
+	})
+}
+
 // scanHandle reads an open file whose name is gone; nothing where it is closed meanwhile.
 func (x *run) scanHandle(ctx context.Context, fd string) (subject.Report, error) {
 	f, err := os.Open(fd)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
 		return subject.Report{}, nil
+	}
+	if err != nil {
+		return subject.Report{}, err
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {

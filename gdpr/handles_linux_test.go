@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"memdesk/backends"
 	"memdesk/gdpr"
 	"memdesk/model"
 )
@@ -18,11 +19,12 @@ func TestRemovedFilesThatAreHeldOpen(t *testing.T) {
 		body string
 		want model.Verdict
 	}{
-		"that names the subject": {func(w *world) string { return filepath.Join(w.path("agent"), "gone.md") }, "Ask " + name + ".\n", model.VerdictPending},
-		"of a write-ahead log":   {func(w *world) string { return w.path("db") + "-journal" }, "Ask " + name + ".\n", model.VerdictPending},
-		"of a tree beside it":    {func(w *world) string { return w.path("agent") + "-old.md" }, "Ask " + name + ".\n", ""},
-		"that nobody can open":   {func(w *world) string { return filepath.Join(w.path("agent"), "gone.enc") }, "Salted__0123456789abcdef", model.VerdictUnaudited},
-		"of another person":      {func(w *world) string { return filepath.Join(w.path("agent"), "gone.md") }, "Ask " + other + ".\n", ""},
+		"that names the subject":       {func(w *world) string { return filepath.Join(w.path("agent"), "gone.md") }, "Ask " + name + ".\n", model.VerdictPending},
+		"of a write-ahead log":         {func(w *world) string { return w.path("db") + "-journal" }, "Ask " + name + ".\n", model.VerdictPending},
+		"of a tree beside it":          {func(w *world) string { return w.path("agent") + "-old.md" }, "Ask " + name + ".\n", ""},
+		"that nobody can open":         {func(w *world) string { return filepath.Join(w.path("agent"), "gone.enc") }, "Salted__0123456789abcdef", model.VerdictUnaudited},
+		"whose name names the subject": {func(w *world) string { return filepath.Join(w.path("agent"), name+".md") }, "Prefers tea.\n", model.VerdictPending},
+		"of another person":            {func(w *world) string { return filepath.Join(w.path("agent"), "gone.md") }, "Ask " + other + ".\n", ""},
 	} {
 		t.Run(what, func(t *testing.T) {
 			w := newWorld(t)
@@ -45,6 +47,30 @@ func TestRemovedFilesThatAreHeldOpen(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestEarlierFileOfARemovedNote: a process that still has the file of a note before its last change open keeps it, though
+// that text does not name the subject. The store is opened by a link, as a manager of dotfiles makes it.
+func TestEarlierFileOfARemovedNote(t *testing.T) {
+	w := newWorld(t)
+	note := filepath.Join(w.dir, "real/memory/idea/n.md")
+	plant(t, w.dir, map[string]string{"real/memory/idea/n.md": "prefers tea\n", "new.md": "Of " + name + "\n"})
+	f, err := os.Open(note)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := errors.Join(os.Rename(filepath.Join(w.dir, "new.md"), note), os.Symlink("real", filepath.Join(w.dir, "vault"))); err != nil {
+		t.Fatal(err)
+	}
+	w.more = []backends.StoreConfig{w.vault("vault")}
+	w.open()
+	out, err := w.erase(w.plan(w.file().ID))
+	if got := verdictOf(out.Layers, "open handles"); err != nil || got != model.VerdictPending || out.Status != gdpr.StatePending {
+		t.Errorf("%s, %q, %v", out.Status, got, err)
+	}
+	f.Close()
+	w.complete(w.plan(w.file().ID))
 }
 
 // TestOwnFilesThatNobodyCanOpen: a file of memdesk's own state that cannot be opened is not clean; the hashes of the

@@ -145,7 +145,7 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 	if row, _ := history(ctx, x.m, s); row.Store != "" {
 		out = append(out, row)
 	}
-	if row, ok := x.handles(ctx, s); ok {
+	if row, ok := x.handles(ctx, s, sp); ok {
 		out = append(out, row)
 	}
 	stays := maps.Clone(held)

@@ -59,7 +59,6 @@ func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 	if req.Dry {
 		return nil, nil
 	}
-	w.out = append(w.out, openHandles(s.real(), req.Removed)...)
 	if s.cfg.Index != nil {
 		w.index()
 	}
