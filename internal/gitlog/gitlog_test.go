@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"memdesk/internal/gitlog"
+	"memdesk/internal/gitlog/gitlogtest"
 )
 
 // repo is a repository in which commits are made by name.
@@ -176,6 +177,22 @@ func TestUnknownIsAnError(t *testing.T) {
 	t.Setenv("PATH", "")
 	if _, err := gitlog.Holding(t.Context(), r.dir, func([]byte) bool { return false }); err == nil || !strings.Contains(err.Error(), "git") {
 		t.Errorf("without git: %v", err)
+	}
+}
+
+// TestRunsNothingThatTheRepositoryConfigures: a missing object of a partial clone makes git fetch it by a command that the
+// repository's own configuration names, and whoever writes in the store writes that too.
+func TestRunsNothingThatTheRepositoryConfigures(t *testing.T) {
+	r := repo{t, t.TempDir()}
+	r.write("d/n.md", "zxq\n")
+	ran := gitlogtest.Partial(t, r.dir, "HEAD:d")
+	for _, path := range []string{r.dir, filepath.Join(r.dir, "d")} {
+		if _, err := gitlog.Holding(t.Context(), path, func([]byte) bool { return false }); err == nil {
+			t.Errorf("a repository that has not all of its objects has an answer for %s", path)
+		}
+	}
+	if _, err := os.Lstat(ran); err == nil {
+		t.Error("a command of the repository's configuration ran")
 	}
 }
 

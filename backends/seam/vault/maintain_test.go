@@ -9,7 +9,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,7 +19,6 @@ import (
 
 	"memdesk/backends/seam/vault"
 	"memdesk/internal/filelock"
-	"memdesk/internal/gitlog/gitlogtest"
 	"memdesk/model"
 )
 
@@ -268,41 +266,6 @@ func TestScrub(t *testing.T) {
 	}
 }
 
-func TestScrubTellsOfGit(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("no git program is installed")
-	}
-	cfg := fresh(t)
-	plant(t, cfg.Path, "n.md", "maren")
-	for _, args := range [][]string{
-		{"init", "-q"}, {"add", "n.md"},
-		{"-c", "user.name=a", "-c", "user.email=a@example.test", "commit", "-q", "-m", "x"},
-	} {
-		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", cfg.Path}, args...)...)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("git %v: %v %s", args, err, out)
-		}
-	}
-	s := open(t, cfg)
-	results, err := s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Removed: []string{"n.md"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := slices.IndexFunc(results, func(r model.LayerResult) bool { return r.Layer == ".git" })
-	if i < 0 || results[i].Verdict != model.VerdictOutOfScope || results[i].Rows != 1 {
-		t.Errorf("results: %+v", results)
-	}
-	t.Setenv("PATH", t.TempDir())
-	results, err = s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Removed: []string{"n.md"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	i = slices.IndexFunc(results, func(r model.LayerResult) bool { return r.Layer == ".git" })
-	if i < 0 || results[i].Verdict != model.VerdictUnaudited || !strings.Contains(results[i].Reason, "unknown") {
-		t.Errorf("without git: %+v", results)
-	}
-}
-
 func TestReindex(t *testing.T) {
 	cfg, home := withHome(t, fresh(t))
 	plant(t, cfg.Path, "memory/idea/a.md", "---\ntype: idea\nstatus: active\n---\n# Foxes\nThey are running.\n")
@@ -403,24 +366,6 @@ func TestWatch(t *testing.T) {
 	}
 	cancel()
 	for range changes { // until it is closed
-	}
-}
-
-// TestScrubRunsNothingThatTheRepositoryConfigures: a missing object of a partial clone makes git fetch it by a
-// command that the repository's own configuration names, and whoever writes in the vault writes that too.
-func TestScrubRunsNothingThatTheRepositoryConfigures(t *testing.T) {
-	cfg := fresh(t)
-	plant(t, cfg.Path, "d/n.md", "maren")
-	ran := gitlogtest.Partial(t, cfg.Path, "HEAD:d")
-	results, err := open(t, cfg).Maintainer.Scrub(t.Context(), model.ScrubRequest{Removed: []string{"d/n.md"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Lstat(ran); err == nil {
-		t.Error("a command of the repository's configuration ran")
-	}
-	if i := slices.IndexFunc(results, func(r model.LayerResult) bool { return r.Layer == ".git" }); i < 0 || results[i].Verdict != model.VerdictUnaudited {
-		t.Errorf("results: %+v", results)
 	}
 }
 

@@ -24,7 +24,7 @@ import (
 
 // Scrub removes what Forget leaves beside the notes: temporary files, backups and old versions that name
 // the subject or belong to a removed note, the entries of removed slugs in AgentM's books, lines of its
-// logs. Another program's files and git's history are named as out of scope.
+// logs. Another program's files are named as out of scope.
 func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
 	if !req.Dry {
 		if err := s.checkWritable("scrub"); err != nil {
@@ -125,11 +125,10 @@ func (w *scrubbing) file(f found) {
 	switch {
 	case w.linkNamesSubject(f):
 		w.link(f)
-	case w.req.Dry && (f.problem != "" || f.meta.Kind != rootdir.File || f.sort == sortGit || f.sort == sortEmpty || f.sort == sortForeign): // nothing of it is removed
+	case f.sort == sortGit: // kept whole
+	case w.req.Dry && (f.problem != "" || f.meta.Kind != rootdir.File || f.sort == sortEmpty || f.sort == sortForeign): // nothing of it is removed
 	case f.problem != "":
 		w.out = append(w.out, model.LayerResult{Layer: f.id, Method: "not looked at", Verdict: model.VerdictUnaudited, Reason: f.problem})
-	case f.sort == sortGit:
-		w.out = append(w.out, gitHistory(w.ctx, path.Dir(f.id), w.store.cfg.Path, f.id, w.req.Removed))
 	case f.sort == sortEmpty:
 		w.empty(f)
 	case f.meta.Kind != rootdir.File:
