@@ -256,8 +256,8 @@ func TestCleaningIsAlwaysPossible(t *testing.T) {
 
 func TestLessonsAcceptRemovals(t *testing.T) {
 	head := "# Lessons learned\n\nentries:\n"
-	one := "    - id: l-1\n      kind: positive\n      captured_at: 2026-07-12T02:15:00Z\n      source: manual\n      rule: Ask Ines Falk first\n      context: from run 1\n"
-	two := "    - id: l-2\n      kind: negative\n      captured_at: 2026-07-13T02:15:00.123456789Z\n      source: consolidator\n      rule: 'Rule: two'\n"
+	one := "    - id: l-1\n      kind: positive\n      captured_at: 2026-07-13T02:15:00.123456789Z\n      source: manual\n      rule: Ask Ines Falk first\n      context: from --- run 1\n"
+	two := "    - id: l-12\n      kind: positive\n      captured_at: 2026-07-13T02:15:00.123456789Z\n      source: manual\n      rule: 'Rule: two'\n"
 	old := head + one + two
 	tests := []struct {
 		name, text string
@@ -270,10 +270,13 @@ func TestLessonsAcceptRemovals(t *testing.T) {
 		{"a mark that is no YAML there", strings.Replace(old, "Ask Ines Falk first", "[erased] first", 1), false},
 		{"the mark for a kind", strings.Replace(old, "positive", "erased", 1), false},
 		{"more than the mark", strings.Replace(old, "Ines Falk", "[erased] now", 1), false},
-		{"the context out", strings.Replace(old, "      context: from run 1\n", "", 1), true},
+		{"the context out", strings.Replace(old, "      context: from --- run 1\n", "", 1), true},
+		{"a second document", strings.Replace(old, "      context: from --- run 1\n", "---\n", 1), false},
+		{"an unknown key", strings.Replace(old, "context:", "contex:", 1), false},
 		{"everything out", head[:len(head)-1] + "\n", false},
 		{"something in", old + "    - id: l-3\n", false},
 		{"an id shortened", strings.Replace(old, "l-1", "l-", 1), false},
+		{"an id twice", strings.Replace(old, "l-12", "l-1", 1), false},
 		{"a kind taken away", strings.Replace(old, "      kind: positive\n", "", 1), false},
 		{"indentation broken", strings.Replace(old, "      rule: Ask", "  rule: Ask", 1), false},
 		{"a quote opened", strings.Replace(old, "two'", "two", 1), false},
