@@ -90,9 +90,35 @@ func (o *Object) Set(value []byte, names ...string) {
 // Remove takes out every member of the names, so that no older duplicate comes to
 // light.
 func (o *Object) Remove(names ...string) {
-	for i := o.Find(names...); i >= 0; i = o.Find(names...) {
-		o.Cut(i)
+	line, n, err := Without(o.Line, func(name string) bool { return slices.Contains(names, name) })
+	if err == nil && n > 0 {
+		o.splice(0, int32(len(o.Line)), line)
 	}
+}
+
+// Without returns an object without the members that drop selects, each with a comma beside it, and their number. Every
+// other byte stays. An error is ErrSyntax.
+func Without(object []byte, drop func(name string) bool) (rest []byte, n int, err error) {
+	last, kept := int32(0), false // last is the end of the member before
+	err = Members(object, func(key, value Span) {
+		start := key.Start - 1
+		if last == 0 {
+			rest = append(rest, object[:start]...)
+		}
+		if drop(Unquote(key.In(object))) {
+			n++
+		} else {
+			if kept {
+				rest = append(rest, object[last:start]...)
+			}
+			rest, kept = append(rest, object[start:value.End]...), true
+		}
+		last = value.End
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	return append(rest, object[last:]...), n, nil
 }
 
 // Cut takes out member i.

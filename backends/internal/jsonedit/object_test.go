@@ -1,6 +1,12 @@
 package jsonedit
 
-import "testing"
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"strings"
+	"testing"
+)
 
 // TestSet must change one value and keep order, number spelling, blanks and duplicates.
 func TestSet(t *testing.T) {
@@ -24,6 +30,8 @@ func TestSet(t *testing.T) {
 func TestRemove(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"a":1,"x":2,"b":3}`: `{"a":1,"b":3}`, `{"x":2,"b":3}`: `{"b":3}`, `{"x":2}`: `{}`, `{"x":1,"x":2,"b":3}`: `{"b":3}`, `{"b":3}`: `{"b":3}`,
+		`{"a": 1, "x": {"y": [1, "]"]}}`: `{"a": 1}`, `{ "a": 1, "x": 2, "x": 3 }`: `{ "a": 1 }`, `{"\u0078": 1, "a": 2}`: `{"a": 2}`, `{ }`: `{ }`,
+		"{\n \"x\": {},\n \"b\": {\"x\": 1}\n}": "{\n \"b\": {\"x\": 1}\n}",
 	} {
 		o, err := Parse([]byte(line))
 		if err != nil {
@@ -33,6 +41,28 @@ func TestRemove(t *testing.T) {
 			t.Errorf("%s without x: %s, want %s", line, o.Line, want)
 		}
 	}
+}
+
+func FuzzWithout(f *testing.F) {
+	f.Add(`{"a": 1, "gone": [{"gone": 2}], "b": {"gone": "x", "c": null}}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		drop := func(k string) bool { return strings.HasPrefix(k, "g") }
+		got, n, err := Without([]byte(text), drop)
+		var before, after map[string]any
+		if bad := json.Unmarshal([]byte(text), &before); err != nil || bad != nil {
+			if err == nil || bad == nil && before != nil {
+				t.Fatalf("%q: %v, and JSON's own %v", text, err, bad)
+			}
+			return
+		}
+		if err := json.Unmarshal(got, &after); err != nil {
+			t.Fatalf("%q becomes %q: %v", text, got, err)
+		}
+		maps.DeleteFunc(before, func(k string, _ any) bool { return drop(k) })
+		if !reflect.DeepEqual(before, after) || n == 0 && string(got) != text {
+			t.Fatalf("%q becomes %q, %d cut", text, got, n)
+		}
+	})
 }
 
 // TestParse must refuse anything but a single object.

@@ -16,6 +16,7 @@ import (
 	"time"
 	"unicode/utf16"
 
+	"memdesk/backends/internal/jsonedit"
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/backends/seam/internal/texts"
@@ -290,17 +291,25 @@ func before(id string) string {
 	return path.Join(append([]string{"."}, slices.Delete(parts, i, i+1)...)...)
 }
 
-// slugIn returns the slug that a member of a book has as its key: the book's members are slugs, or those of its
-// member entries. Other keys belong to the book's form.
-func slugIn(book []byte) func(path []string) (slug string, ok bool) {
-	var form struct{ Entries map[string]json.RawMessage }
-	depth := 0
-	if json.Unmarshal(book, &form) == nil && form.Entries != nil {
-		depth = 1
+// cutSlugs removes the members of a book that drop selects by their slugs, and returns their number: the book's members
+// are slugs, or those of its member entries. A book that is no object has none.
+func cutSlugs(book []byte, drop func(slug string) bool) ([]byte, int, error) {
+	o, err := jsonedit.Parse(book)
+	if err != nil {
+		if json.Valid(book) {
+			err = nil
+		}
+		return book, 0, err
 	}
-	return func(path []string) (string, bool) {
-		return path[len(path)-1], len(path) == depth+1 && (depth == 0 || path[0] == "entries")
+	entries := o.Raw("entries")
+	if len(entries) == 0 || entries[0] != '{' {
+		return jsonedit.Without(book, drop)
 	}
+	rest, n, err := jsonedit.Without(entries, drop)
+	if n > 0 {
+		o.Set(rest, "entries")
+	}
+	return o.Line, n, err
 }
 
 // books drops the entries of slugs that no remaining note has: those of removed notes, and those that name the
@@ -322,12 +331,8 @@ func (w *scrubbing) books(id string) (int64, error) {
 			n = 0
 			return nil, nil
 		}
-		slug := slugIn(old)
-		drop := func(path []string) bool {
-			key, ok := slug(path)
-			return ok && (slugs[key] || !w.kept[key] && w.concerns([]byte(key)))
-		}
-		if out, n, err = cutMembers(old, drop); err != nil {
+		drop := func(slug string) bool { return slugs[slug] || !w.kept[slug] && w.concerns([]byte(slug)) }
+		if out, n, err = cutSlugs(old, drop); err != nil {
 			return nil, model.Errorf(model.Internal, "scrub", "%q is not JSON that can be edited; drop the slugs by hand", id)
 		}
 		if w.concerns(out) && w.req.Redact != nil && !w.keptConcern() {
