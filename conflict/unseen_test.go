@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 	"testing"
 
@@ -263,30 +262,6 @@ func TestUnseenNames(t *testing.T) {
 		}
 	}
 	t.Logf("%d copies: %d missed, %d wrong; %d ordinary names: %d taken for copies", len(unseenHits), missed, wrong, len(unseenTraps), traps)
-}
-
-// TestLearnedHosts: copies named after a host that another copy's name tells must be found once, whether their
-// names come before that one's or after it.
-func TestLearnedHosts(t *testing.T) {
-	for _, host := range []string{"mira", "build-01", "4711"} {
-		want := []string{"a-" + host + ".md", "n (" + host + "'s conflicted copy 2026-05-27).md", "z-" + host + "-2.md"}
-		given := map[string]string{}
-		for _, name := range append([]string{"a.md", "n.md", "z.md"}, want...) {
-			given[name] = "one line\n"
-		}
-		root := t.TempDir()
-		write(t, root, given)
-		var got []string
-		for c, err := range conflict.List(t.Context(), openFolder(t, root, nil), conflict.Options{}) {
-			if err != nil || len(c.Twins) > 0 {
-				t.Errorf("%q: twins %q, %v", c.ID, c.Twins, err)
-			}
-			got = append(got, c.ID)
-		}
-		if slices.Sort(got); !slices.Equal(got, want) {
-			t.Errorf("%q: %q", host, got)
-		}
-	}
 }
 
 // partly is a store of which parts cannot be read.

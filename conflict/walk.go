@@ -20,7 +20,6 @@ type tree struct {
 	seed   maphash.Seed
 	exact  hashes // of ids
 	folded hashes // of ids whose folded form differs
-	tails  hashes // of possible hosts and users at the end of a name
 	found  []candidate
 	dumped []string // ids in a lost-and-found folder
 	hosts  names.Known
@@ -35,9 +34,6 @@ type candidate struct {
 	matches []names.Match
 	target  string // set when a parent folder is the copy: the id in the other folder
 }
-
-// maxHosts bounds the hosts that are learned from one tree.
-const maxHosts = 1000
 
 func newTree(hosts []string) *tree {
 	t := &tree{seed: maphash.MakeSeed(), hosts: names.Known{}}
@@ -126,36 +122,28 @@ func fold(id string) string {
 	return norm.NFC.String(strings.ToLower(norm.NFC.String(id)))
 }
 
-// walk reads all names once, and a second time only when that is needed: for bases in another spelling, hosts
-// learned from other copies, or files that a tool has set aside.
+// walk reads all names once, and a second time only when that is needed: for bases in another spelling, or files that a
+// tool has set aside.
 func (t *tree) walk(ctx context.Context, s model.Store) error {
-	first := len(t.hosts)
 	var err error
 	t.notes, err = streamAside(ctx, s, t.add)
 	if err != nil {
 		return err
 	}
 	want, byName := t.wanted(), t.dumpNames()
-	var found map[string]bool // in this walk; nil where the other need not look for more copies
-	if len(t.hosts) > first && t.taught() {
-		found = map[string]bool{}
-		for _, c := range t.found {
-			found[c.id] = true
-		}
-	}
-	if len(want) == 0 && len(byName) == 0 && found == nil {
+	if len(want) == 0 && len(byName) == 0 {
 		return nil
 	}
 	t.clear, t.byName = map[string][]string{}, map[string][]string{}
 	_, err = stream(ctx, s, func(id string) bool {
-		t.again(id, want, byName, found)
+		t.again(id, want, byName)
 		return true
 	})
 	return err
 }
 
 // again handles one id in the second walk.
-func (t *tree) again(id string, want, byName, found map[string]bool) {
+func (t *tree) again(id string, want, byName map[string]bool) {
 	if inVersions(id) {
 		return
 	}
@@ -167,14 +155,6 @@ func (t *tree) again(id string, want, byName, found map[string]bool) {
 	}
 	if byName[name] && !dumpedID(id) {
 		t.byName[name] = append(t.byName[name], id)
-	}
-	if found != nil && !found[id] {
-		if m := names.Classify(name, t.hosts); len(m) > 0 {
-			t.found = append(t.found, candidate{id: id, matches: m})
-			if f := t.otherSpelling(id, m); f != "" { // rare, and not worth another walk
-				t.notes = append(t.notes, "a base of another spelling was not looked for")
-			}
-		}
 	}
 }
 
@@ -194,78 +174,15 @@ func (t *tree) add(id string) {
 	}
 	if m := names.Classify(name, t.hosts); len(m) > 0 {
 		t.found = append(t.found, candidate{id: id, matches: m})
-		t.learn(m[0])
 		return
 	}
 	if c, ok := byFolder(id); ok {
 		t.found = append(t.found, c)
 	}
-	if tail := lastPart(name); tail != "" {
-		t.tails.add(t.hash(strings.ToLower(tail)))
-	}
-}
-
-// learn remembers the host or user of a reliable name.
-func (t *tree) learn(m names.Match) {
-	if m.Who == "" || len(m.Who) < 2 || m.Row.Tool == "syncthing" || m.Need == names.BaseAndContent || len(t.hosts) >= maxHosts || strings.Contains(m.Who, "/") {
-		return
-	}
-	t.hosts[strings.ToLower(m.Who)] = true
-}
-
-// lastPart is the text after a name's last hyphen but not a number, or its last group: a possible host or user.
-func lastPart(name string) string {
-	stem, _ := names.Split(name)
-	if strings.HasSuffix(stem, ")") {
-		if i := strings.LastIndexByte(stem, '('); i > 0 {
-			return stem[i+1 : len(stem)-1]
-		}
-		return ""
-	}
-	i := strings.LastIndexByte(stem, '-')
-	if i <= 0 {
-		return ""
-	}
-	if tail := stem[i+1:]; !isNumber(tail) {
-		return tail
-	}
-	return stem[strings.LastIndexByte(stem[:i], '-')+1 : i]
-}
-
-func isNumber(s string) bool { return strings.Trim(s, "0123456789") == "" }
-
-// taught reports whether a name may end in a learned host; one that ends in a number may be anywhere.
-func (t *tree) taught() bool {
-	for h := range t.hosts {
-		part := h[strings.LastIndexByte(h, '-')+1:]
-		if isNumber(part) {
-			return true
-		}
-		for _, p := range []string{h, part} {
-			if t.tails.has(t.hash(p)) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 func (t *tree) has(id string) bool {
 	return t.exact.has(t.hash(id))
-}
-
-// otherSpelling is the folded base that exists only in another spelling.
-func (t *tree) otherSpelling(id string, all []names.Match) string {
-	dir, _ := folder(id)
-	for _, m := range all {
-		for _, b := range m.Bases {
-			f := fold(dir + b)
-			if t.folded.has(t.hash(f)) && !t.has(dir+b) {
-				return f
-			}
-		}
-	}
-	return ""
 }
 
 // wanted are folded ids whose spelling the second walk must find.
