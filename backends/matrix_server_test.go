@@ -20,7 +20,12 @@ func serverKinds(t *testing.T) []backends.StoreConfig {
 	}
 	testpg.Exec(t, dsn, string(schema))
 	t.Setenv("MEMDESK_MATRIX_LANGGRAPH", dsn)
-	return []backends.StoreConfig{{Name: "postgres", Kind: "postgres", DSNEnv: "MEMDESK_MATRIX_DSN"},
+	server := backends.StoreConfig{Name: "postgres", Kind: "postgres", DSNEnv: "MEMDESK_MATRIX_DSN"}
+	kind, _ := backends.Builtin().Kind("postgres")
+	if err := kind.Create(t.Context(), server, backends.Env{Clock: clock.System{}}); err != nil {
+		t.Fatal(err)
+	}
+	return []backends.StoreConfig{server,
 		{Name: "langgraph", Kind: "langgraph", DSNEnv: "MEMDESK_MATRIX_LANGGRAPH"}}
 }
 

@@ -51,7 +51,7 @@ func openPostgres(ctx context.Context, c StoreConfig, env Env) (model.Store, err
 	if err != nil {
 		return model.Store{}, err
 	}
-	db, err := postgres.OpenPending(ctx, cfg)
+	db, err := postgres.Open(ctx, cfg)
 	if err != nil {
 		return model.Store{}, err
 	}
@@ -68,18 +68,16 @@ func createPostgres(ctx context.Context, c StoreConfig, env Env) error {
 	if err != nil {
 		return err
 	}
-	db, err := postgres.OpenPending(ctx, cfg)
-	if err != nil {
+	db, err := postgres.Open(ctx, cfg)
+	if err == nil {
+		defer db.Close()
+		return model.Errorf(model.AlreadyExists, "create", "the database has memdesk's schema already; nothing was done")
+	}
+	if !errors.Is(err, model.NotFound) {
 		return err
 	}
-	defer db.Close()
-	state, err := db.Schema(ctx)
-	if err != nil {
+	if db, err = postgres.Create(ctx, cfg); err != nil {
 		return err
 	}
-	if state.Current > 0 {
-		return model.Errorf(model.AlreadyExists, "create", "the database has memdesk's schema already, version %d; nothing was done", state.Current)
-	}
-	_, err = db.Migrate(ctx, state.Latest)
-	return err
+	return db.Close()
 }

@@ -73,12 +73,11 @@ func TestMigrate(t *testing.T) {
 			}
 		}
 	}
-	at(0, "migrate", "--show")
-	db("health", "--json").want(t, 0, `"state":"degraded"`, "no memdesk schema", "memdesk create")
-	d.env["OTHER_DSN"] = testpg.DSN(t)
-	d.bare("create", "postgres=OTHER_DSN").want(t, 0, "OTHER_DSN")
+	db("stores", "--json").want(t, 1, "no memdesk schema", "memdesk create postgres=")
+	d.bare("create", "postgres=DESK_DSN").want(t, 0, "DESK_DSN")
+	d.bare("create", "postgres=DESK_DSN").want(t, 5, "schema already")
+	at(3, "migrate", "--show")
 	db("migrate").want(t, 2, "--yes")
-	at(3, "migrate", "--yes")
 	d.in = "kept"
 	db("retain", "--tier", "task", "--key", "k", "--mode", "replace", "-", "--yes").want(t, 0)
 	db("migrate", "--to", "1", "--yes").want(t, 2, "--confirm")

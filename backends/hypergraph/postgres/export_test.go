@@ -23,9 +23,3 @@ func PollOften(t interface{ Cleanup(func()) }) {
 	pollPause = 1
 	t.Cleanup(func() { pollPause = old })
 }
-
-// Hold keeps the turn, as a slow look for the schema does.
-func (p *Pending) Hold() (release func()) {
-	p.turn <- struct{}{}
-	return func() { <-p.turn }
-}

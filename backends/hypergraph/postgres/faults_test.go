@@ -82,8 +82,11 @@ func refusedAndAbsent(t *testing.T, srv *testpg.Server) {
 			}
 		})
 	}
+	admin := srv.DSN("postgres", "postgres")
+	create(t, admin)
+	testpg.Exec(t, admin, `GRANT USAGE ON SCHEMA memdesk TO `+testpg.Guarded+`; GRANT SELECT ON ALL TABLES IN SCHEMA memdesk TO `+testpg.Guarded)
 	right := srv.DSNWith(testpg.Guarded, testpg.Password, "postgres")
-	p, err := postgres.OpenPending(t.Context(), postgres.Config{DSN: model.NewSecret(right)})
+	p, err := postgres.Open(t.Context(), postgres.Config{DSN: model.NewSecret(right)})
 	must(t, err)
 	if strings.Contains(p.Location(), testpg.Password) || strings.Contains(p.Location(), testpg.Guarded) {
 		t.Errorf("the location holds user or password: %s", p.Location())
@@ -246,7 +249,7 @@ func until(t *testing.T, done func() bool) {
 
 func otherEncoding(t *testing.T, srv *testpg.Server) {
 	testpg.Exec(t, srv.DSN("postgres", "postgres"), `CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`)
-	_, err := postgres.OpenPending(t.Context(), postgres.Config{DSN: model.NewSecret(srv.DSN("postgres", "latin"))})
+	_, err := postgres.Open(t.Context(), postgres.Config{DSN: model.NewSecret(srv.DSN("postgres", "latin"))})
 	wantError(t, "LATIN1", err, model.Unsupported, "needs UTF8")
 }
 

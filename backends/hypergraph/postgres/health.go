@@ -85,9 +85,6 @@ func (s *Store) judge(version int, readOnly bool, lost, missing []string, holder
 		for _, column := range lost {
 			found = append(found, vitals.Down(model.FindingSchema, "the column memdesk."+column+" is missing: somebody else changed the schema, and recall or retain fails until it is put back")...)
 		}
-	case 0: // Ping has found the server ready to get one
-		found = append(found, vitals.Degraded(model.FindingSchema, "",
-			"the database has no memdesk schema: the first change makes it; `memdesk create postgres=NAME`, with the name of the variable that holds the connection string, makes it now")...)
 	default:
 		found = append(found, vitals.Down(model.FindingSchema, fmt.Sprintf("the schema is at %d and this program works with %d: run `memdesk migrate`", version, latest()))...)
 	}

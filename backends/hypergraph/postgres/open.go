@@ -52,8 +52,7 @@ const (
 	hangUpPatience = 5 * time.Second
 )
 
-// Open is for a program that wants a database with a schema; memdesk itself uses [OpenPending]. It connects
-// and checks the schema, changing nothing. Errors are InvalidInput for an invalid connection string,
+// Open connects and checks the schema, changing nothing. Errors are InvalidInput for an invalid connection string,
 // Unavailable for a server that does not answer, and PermissionDenied for one that refuses. A database
 // without memdesk's schema is NotFound; a schema of a newer memdesk or an encoding other than UTF-8 is
 // Unsupported.
@@ -69,7 +68,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// Create is for the same program: it makes a missing schema or updates an old one, and opens the workspace.
+// Create makes a missing schema or updates an old one, and opens the workspace.
 func Create(ctx context.Context, cfg Config) (*Store, error) {
 	s, err := connect(ctx, cfg)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"memdesk/backends/backendtest"
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/postgres"
 	"memdesk/internal/testpg"
@@ -100,57 +99,6 @@ func TestMigrateTwiceAtOnce(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-	}
-}
-
-// TestPendingLeavesNothing: a database without a schema must read as an empty store, and the first
-// change must make the schema.
-func TestPendingLeavesNothing(t *testing.T) {
-	dsn := testpg.DSN(t)
-	p, err := postgres.OpenPending(t.Context(), postgres.Config{DSN: model.NewSecret(dsn), Workspace: "w"})
-	must(t, err)
-	defer p.Close()
-	st := hypergraph.Adapt(hypergraph.Config{Name: "db", Kind: "postgres", Backend: p, Migrator: p, Watcher: p})
-	page, err := st.Browser.List(t.Context(), model.PageRequest{})
-	if err != nil || len(page.Items) != 0 {
-		t.Errorf("an empty database lists %+v, %v", page, err)
-	}
-	if h := backendtest.Health(t, st); !h.OK {
-		t.Errorf("health: %+v", h)
-	}
-	if state, err := st.Migrator.Schema(t.Context()); err != nil || state.Current != 0 {
-		t.Errorf("reading made schema %+v, %v", state, err)
-	}
-	res, err := st.Provider.Retain(t.Context(), model.RetainRequest{Tier: "task", Key: "k", Mode: model.Replace, Content: "first"})
-	must(t, err)
-	if it, err := st.Browser.Read(t.Context(), res.ID); err != nil || it.Body != "first" {
-		t.Errorf("reads back %+v, %v", it, err)
-	}
-	other, err := postgres.Open(t.Context(), postgres.Config{DSN: model.NewSecret(dsn), Workspace: "another"})
-	must(t, err)
-	defer other.Close()
-	if _, err := other.GetNode(t.Context(), "k"); model.KindOf(err) != model.NotFound {
-		t.Errorf("another workspace sees it: %v", err)
-	}
-}
-
-// TestPendingWaitsNoLongerThanItsCaller: who waits behind a stalled connection gives up at the own deadline.
-func TestPendingWaitsNoLongerThanItsCaller(t *testing.T) {
-	p, err := postgres.OpenPending(t.Context(), postgres.Config{DSN: model.NewSecret(testpg.DSN(t)), Workspace: "w"})
-	must(t, err)
-	defer p.Close()
-	release := p.Hold()
-	ctx, cancel := context.WithTimeout(t.Context(), 1)
-	defer cancel()
-	if _, err := p.GetNode(ctx, "n"); model.KindOf(err) != model.Timeout {
-		t.Errorf("a read: %v", err)
-	}
-	if err := p.CreateNode(ctx, fact("n", "x")); model.KindOf(err) != model.Timeout {
-		t.Errorf("a change: %v", err)
-	}
-	release()
-	if _, err := p.GetNode(t.Context(), "n"); model.KindOf(err) != model.NotFound {
-		t.Errorf("afterwards: %v", err)
 	}
 }
 
