@@ -109,19 +109,21 @@ func (r *Runner) takeRequest(id ID) (string, error) {
 	return string(b), atomicfile.Pathless(r.fs.Remove(taken))
 }
 
-// Watch sends the status now and at each change, only the newest when the reader is slow, and closes the
-// channel after the last one or with ctx.
+// Watch sends the status of a job of this process now and at each change, only the newest when the reader is slow, and
+// closes the channel after the last one or with ctx. Of another job it sends the status once.
 func (r *Runner) Watch(ctx context.Context, id ID) (<-chan Status, error) {
+	if j := r.mine(id); j != nil {
+		out := make(chan Status)
+		go j.watch(ctx, out)
+		return out, nil
+	}
 	st, err := r.Get(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("watch job: %w", err)
 	}
-	out := make(chan Status)
-	if j := r.mine(id); j != nil {
-		go j.watch(ctx, out)
-	} else {
-		go r.watchOther(ctx, id, st, out)
-	}
+	out := make(chan Status, 1)
+	out <- st
+	close(out)
 	return out, nil
 }
 
@@ -141,34 +143,6 @@ func (j *job) watch(ctx context.Context, out chan<- Status) {
 		case <-changed:
 		case <-ctx.Done():
 			return
-		}
-	}
-}
-
-// watchOther polls a journal that another process writes.
-func (r *Runner) watchOther(ctx context.Context, id ID, st Status, out chan<- Status) {
-	defer close(out)
-	t := time.NewTicker(r.poll)
-	defer t.Stop()
-	for {
-		select {
-		case out <- st:
-		case <-ctx.Done():
-			return
-		}
-		if st.State.Ended() || st.State == Interrupted {
-			return
-		}
-		for sent := st; st == sent; {
-			select {
-			case <-t.C:
-			case <-ctx.Done():
-				return
-			}
-			var err error
-			if st, err = r.Get(ctx, id); err != nil {
-				return
-			}
 		}
 	}
 }

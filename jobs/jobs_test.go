@@ -241,16 +241,16 @@ func TestCancelAndPause(t *testing.T) {
 				case <-t.Context().Done():
 				}
 			}()
-			until(t, other, id, in(jobs.Paused))
+			until(t, r, id, in(jobs.Paused))
 			if err := other.Resume(ctx, id); err != nil {
 				t.Fatal(err)
 			}
-			until(t, other, id, in(jobs.Running))
+			until(t, r, id, in(jobs.Running))
 			<-turn
 			if err := other.Cancel(ctx, id); err != nil {
 				t.Fatal(err)
 			}
-			if st := last(t, other, id); st.State != jobs.Cancelled || st.Class != "cancelled" {
+			if st := last(t, r, id); st.State != jobs.Cancelled || st.Class != "cancelled" {
 				t.Errorf("%+v, want cancelled", st)
 			}
 			if err := other.Cancel(ctx, id); !errors.Is(err, jobs.ErrEnded) {

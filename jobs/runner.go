@@ -24,8 +24,7 @@ type Options struct {
 	Dir   string // <state>/jobs; made with the first job
 	Clock clock.Clock
 	FS    atomicfile.FS // nil means the machine's files
-	// Poll is how often a job checks for requests of other processes and Watch for their jobs' changes; 0
-	// means 250 ms.
+	// Poll is how often a job checks for requests of other processes; 0 means 250 ms.
 	Poll time.Duration
 }
 
