@@ -16,7 +16,7 @@ import (
 func TestRecallLeavesNothingOut(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "v.db")
 	schemaInto(t, path, "mem0")
-	texts := []string{"plain herring", "HERRING", "her\\u0072ing", "k\u00eelo", "\u212Ailo of salt", "mu\u017Feum", "na\u00efve \u201cskiff\u201d", "dot \u0130stanbul", "100% of_it", "back\\\\slash"}
+	texts := []string{"plain herring", "HERRING", "her\\u0072ing", "k\u00eelo", "\u212Ailo of salt", "mu\u017Feum", "na\u00efve \u201cskiff\u201d", "dot \u0130stanbul", "100% of_it", "back\\\\slash", "salt\x00 anchovy"}
 	for i, text := range texts {
 		insert(t, path, `INSERT INTO vectors VALUES (?, x'00', ?)`, fmt.Sprint("m", i), `{"user_id":"a","data":"`+text+`"}`)
 	}
@@ -25,7 +25,7 @@ func TestRecallLeavesNothingOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	for query, want := range map[string]int64{"herring": 3, "Kilo": 1, "museum": 1, "NA\u00cfVE": 1, "skiff": 1, "k\u00eelo": 1, "istanbul": 1, "100% of": 1, "%": 1, "of_": 1, "ofxit": 0, `k\slash`: 1, "m3": 1, "skis": 0} {
+	for query, want := range map[string]int64{"herring": 3, "Kilo": 1, "museum": 1, "NA\u00cfVE": 1, "skiff": 1, "k\u00eelo": 1, "istanbul": 1, "100% of": 1, "%": 1, "of_": 1, "ofxit": 0, `k\slash`: 1, "m3": 1, "skis": 0, "anchovy": 1} {
 		res, err := s.Provider.Recall(t.Context(), model.RecallRequest{Query: query})
 		if err != nil || res.Total != want {
 			t.Errorf("%q is found %d times, want %d (%v)", query, res.Total, want, err)
