@@ -344,7 +344,8 @@ func crossed(op string, was, is model.Item, what string) error {
 	return model.Errorf(kind, op, "%s: somebody else writes at the same time", what)
 }
 
-// forget removes an entity with its relations, or one relation.
+// forget removes an entity with its relations, or one relation. Removed counts the relations too, where the
+// server has the tool that names them all.
 func (g *graph) forget(ctx context.Context, req model.ForgetRequest) (model.ForgetResult, error) {
 	const op = "forget"
 	it, err := g.read(ctx, req.ID)
@@ -358,8 +359,13 @@ func (g *graph) forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 		return model.ForgetResult{}, err
 	}
 	tool, args := "delete_entities", map[string]any{"entityNames": []string{it.Title}}
+	var with []model.Fall
 	if from, relation, to, ok := entity.Ends(req.ID); ok {
 		tool, args = "delete_relations", map[string]any{"relations": []graphRelation{{from, to, relation}}}
+	} else if g.can["read_graph"] {
+		if with, err = g.falls(ctx, []string{req.ID}); err != nil {
+			return model.ForgetResult{}, err
+		}
 	}
 	if _, err := g.ask(ctx, op, tool, args); err != nil {
 		return model.ForgetResult{}, err
@@ -370,7 +376,7 @@ func (g *graph) forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 	case model.KindOf(err) != model.NotFound:
 		return model.ForgetResult{}, model.Errorf(model.Internal, op, "the removal could not be looked at: %w", err)
 	}
-	return model.ForgetResult{Removed: 1}, nil
+	return model.ForgetResult{Removed: 1 + int64(len(with))}, nil
 }
 
 // falls lists the relations that go with entities.

@@ -78,7 +78,7 @@ func TestOfficialMemoryServer(t *testing.T) {
 	if st := backendtest.Examined(t, s); !st.OK {
 		t.Errorf("health: %+v", st)
 	}
-	for _, want := range []int64{1, 0} {
+	for _, want := range []int64{2, 0} { // with its relation
 		if res, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: "Heron"}); err != nil || res.Removed != want {
 			t.Errorf("forget: %+v, %v, want %d", res, err, want)
 		}
