@@ -73,6 +73,20 @@ func keepTimes(n *Node, meta []model.Field) {
 	}
 }
 
+// movedTimes says which times of a new item's document the store keeps as others: nanoseconds count from the year
+// 1678 to 2261.
+func movedTimes(want, got Node) (lost []string) {
+	for _, at := range []struct {
+		field     string
+		want, got time.Time
+	}{{fieldCreated, want.CreatedAt, got.CreatedAt}, {fieldUpdated, want.UpdatedAt, got.UpdatedAt}, {fieldAccessed, want.LastAccessed, got.LastAccessed}} {
+		if !at.want.IsZero() && !at.got.Equal(at.want) {
+			lost = append(lost, "its "+at.field+" "+formatTime(at.want)+" is kept as "+formatTime(at.got))
+		}
+	}
+	return lost
+}
+
 // putBeside gives a node that was just written its vector and its memberships, and says in words which
 // of them it could not restore.
 func (a *adapter) putBeside(ctx context.Context, tx Ops, node string, b model.Beside) (lost []string, err error) {

@@ -169,6 +169,9 @@ func (a *adapter) retainNode(ctx context.Context, tx Ops, t itemID, req model.Re
 		if res.Warnings, err = a.putBeside(ctx, tx, t.id, *req.Beside); err != nil {
 			return model.RetainResult{}, err
 		}
+		if !exists {
+			res.Warnings = append(res.Warnings, movedTimes(want, got)...)
+		}
 	}
 	if req.Beside == nil || len(req.Beside.Vector) == 0 {
 		warnings, err := a.putVector(ctx, tx, got, have.HasVector && got.Content != have.Content, vector)
@@ -292,7 +295,11 @@ func (a *adapter) retainEdge(ctx context.Context, tx Ops, t itemID, req model.Re
 	if err != nil {
 		return model.RetainResult{}, err
 	}
-	return model.RetainResult{ID: t.String(), Bytes: int64(len(got.Label)), Revision: edgeRevision(got)}, nil
+	res := model.RetainResult{ID: t.String(), Bytes: int64(len(got.Label)), Revision: edgeRevision(got)}
+	if !exists {
+		res.Warnings = movedTimes(Node{CreatedAt: want.CreatedAt}, Node{CreatedAt: got.CreatedAt})
+	}
+	return res, nil
 }
 
 func (a *adapter) editedEdge(have Edge, req model.RetainRequest) (Edge, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 
@@ -94,4 +95,29 @@ func TestProviderOnRecurse(t *testing.T) {
 	ddl := recurseDDL(t)
 	s := &shop{dirs: map[*testing.T]string{}, make: func(t *testing.T, path string) { runSQL(t, path, ddl) }}
 	backendtest.Run(t, s.harness())
+}
+
+// TestTimesBeyondNanoseconds: the store says which times it could not keep.
+func TestTimesBeyondNanoseconds(t *testing.T) {
+	_, _, path := newStore(t)
+	s := openStore(t, path, false)
+	defer s.Close()
+	put := func(id string, meta ...model.Field) []string {
+		t.Helper()
+		res, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: id, Content: "rye", Mode: model.Replace, IfMatch: model.Absent, Meta: meta, Beside: &model.Beside{}})
+		must(t, err)
+		return res.Warnings
+	}
+	old, kept := model.Field{Name: "created_at", Value: "1600-01-01T00:00:00Z"}, model.Field{Name: "updated_at", Value: "2026-01-01T00:00:00.5Z"}
+	want := []string{"its created_at 1600-01-01T00:00:00Z is kept as 1677-09-21T00:12:43.145224192Z"}
+	if got := put("a", old, kept); !slices.Equal(got, want) {
+		t.Errorf("a node: %q, want %q", got, want)
+	}
+	if got := put("b", kept); len(got) > 0 {
+		t.Errorf("a node with a time that can be kept: %q", got)
+	}
+	members := model.Field{Name: "members", Value: `[{"node":"a","role":"subject"},{"node":"b","role":"object"}]`}
+	if got := put("edge/e", old, members); !slices.Equal(got, want) {
+		t.Errorf("an edge: %q, want %q", got, want)
+	}
 }
