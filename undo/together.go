@@ -77,7 +77,7 @@ func (k *Keeper) Together(ctx context.Context, s model.Store, op model.Op, chang
 	if s.Browser == nil {
 		return nil, Entry{}, model.Errorf(model.Unsupported, "undo", "the store cannot show its items, so nothing could be kept")
 	}
-	e, body, err := k.lookAll(ctx, s, op, changes)
+	e, body, err := k.lookAll(ctx, s, op, changes, nil)
 	if err != nil {
 		return nil, Entry{}, err
 	}
@@ -103,37 +103,29 @@ func (k *Keeper) Possible(ctx context.Context, s model.Store, op model.Op, chang
 	if s.Browser == nil {
 		return nil, Entry{}, model.Errorf(model.Unsupported, "undo", "the store cannot show its items, so nothing could be kept")
 	}
-	var at []int // the places of the sides
-	var some []Change
-	var body string
-	for looks := 0; ; looks++ {
-		left, at, some = map[int]error{}, nil, nil
-		for i, c := range changes {
-			if _, _, err := k.lookAll(ctx, s, op, []Change{c}); err != nil {
-				left[i] = err
-				continue
-			}
-			at, some = append(at, i), append(some, c)
-		}
-		if len(some) == 0 {
-			return left, Entry{}, nil
-		}
-		if e, body, err = k.lookAll(ctx, s, op, some); err == nil {
-			break
-		}
-		if !errors.Is(err, model.Conflict) || looks == 3 { // else one was changed between the two looks
-			return nil, Entry{}, err
-		}
+	left = map[int]error{}
+	e, body, err := k.lookAll(ctx, s, op, changes, left)
+	if err != nil {
+		return nil, Entry{}, err
 	}
+	if len(e.Sides) == 0 {
+		return left, Entry{}, nil
+	}
+	e.Item = e.Sides[0].Item
 	if e, err = k.save(s, e, body); err != nil {
 		return nil, Entry{}, err
 	}
 	texts, made := e.Bodies(body), []Side(nil)
 	var kept strings.Builder
-	for n, c := range some {
+	n := -1 // the change's side
+	for i, c := range changes {
+		if left[i] != nil {
+			continue
+		}
+		n++
 		_, e.Sides[n].After, err = carryOut(ctx, s, c, e.Sides[n].Before)
 		if err != nil {
-			left[at[n]] = err
+			left[i] = err
 		}
 		if err == nil || !model.Unchanged(err) {
 			made = append(made, e.Sides[n])
@@ -164,15 +156,16 @@ func carryOut(ctx context.Context, s model.Store, c Change, before model.Revisio
 	return model.RetainResult{}, model.Absent, err
 }
 
-// lookAll reads the texts that the changes would displace.
-func (k *Keeper) lookAll(ctx context.Context, s model.Store, act model.Op, changes []Change) (Entry, string, error) {
+// lookAll reads the texts that the changes would displace. A change that cannot be made stays out, and left says
+// why, by its place; nil: it fails all.
+func (k *Keeper) lookAll(ctx context.Context, s model.Store, act model.Op, changes []Change, left map[int]error) (Entry, string, error) {
 	if len(changes) == 0 {
 		return Entry{}, "", model.Errorf(model.InvalidInput, "undo", "there is nothing to change")
 	}
 	all := Entry{Op: act, Item: changes[0].id(), Existed: true}
 	var body strings.Builder
 	seen := map[string]bool{}
-	for _, c := range changes {
+	for i, c := range changes {
 		if seen[c.id()] {
 			return Entry{}, "", model.Errorf(model.InvalidInput, "undo", "%q is changed twice", c.id())
 		}
@@ -182,11 +175,17 @@ func (k *Keeper) lookAll(ctx context.Context, s model.Store, act model.Op, chang
 			op = model.OpRetain
 		}
 		e, text, err := k.look(ctx, s, c.id(), op)
-		if err != nil {
-			return Entry{}, "", err
+		if err == nil {
+			if differs := model.CheckMatch(string(op), c.expected(), e.Existed, e.After); differs != nil {
+				err = model.Errorf(model.Conflict, "", "%s: %w", c.id(), differs)
+			}
 		}
-		if err := model.CheckMatch(string(op), c.expected(), e.Existed, e.After); err != nil {
-			return Entry{}, "", model.Errorf(model.Conflict, "", "%s: %w", c.id(), err)
+		switch {
+		case err != nil && left == nil:
+			return Entry{}, "", err
+		case err != nil:
+			left[i] = err
+			continue
 		}
 		all.related(e)
 		side := Side{Item: c.id(), Op: op, Existed: e.Existed, Before: e.After, Meta: e.Meta, Bytes: int64(len(text)), Obstacle: e.Obstacle, Beside: e.Beside}

@@ -22,6 +22,7 @@ type shelf struct {
 	before func()
 	seen   func(context.Context)
 	trims  bool // a text is a list: no final newline, each addition on a line of its own
+	reads  int
 }
 
 func (s *shelf) store() model.Store {
@@ -84,6 +85,7 @@ func (s *shelf) Tiers(context.Context) ([]model.TierCount, error) { return nil, 
 func (s *shelf) Read(_ context.Context, id string) (model.Item, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.reads++
 	body, ok := s.items[id]
 	if !ok {
 		return model.Item{}, model.Errorf(model.NotFound, "read", "no item %s", id)
@@ -863,5 +865,19 @@ func TestOneStoreUnderTwoPaths(t *testing.T) {
 		if _, err := k.Restore(t.Context(), func(string) (model.Store, error) { return now, nil }, e.ID); !errors.Is(err, model.Conflict) {
 			t.Errorf("%s: an entry of another place: %v; want a conflict", tt.name, err)
 		}
+	}
+}
+
+// TestPossible makes the changes that can be made and reads each item once.
+func TestPossible(t *testing.T) {
+	s, k, _, _ := setup(t)
+	s.items["b"], s.items["c"] = "two", "three"
+	changes := []undo.Change{{Forget: &model.ForgetRequest{ID: "a", IfMatch: "other"}}, {Forget: &model.ForgetRequest{ID: "b"}}, {Forget: &model.ForgetRequest{ID: "c"}}}
+	left, e, err := k.Possible(t.Context(), s.store(), undo.OpTakeback, changes)
+	if err != nil || len(left) != 1 || !errors.Is(left[0], model.Conflict) || e.Item != "b" || len(e.Sides) != 2 || s.reads != 3 {
+		t.Errorf("left %v, entry of %q with %d items, %d reads, %v", left, e.Item, len(e.Sides), s.reads, err)
+	}
+	if _, err := k.Restore(t.Context(), open(s), e.ID); err != nil || s.items["b"] != "two" || s.items["c"] != "three" {
+		t.Errorf("the undo: %v, %v", err, s.items)
 	}
 }
