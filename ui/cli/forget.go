@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -104,10 +106,18 @@ func (a *app) sayFalls(ctx context.Context, refs []model.Ref) (all []string, err
 	return all, err
 }
 
-// forgetAll removes items one by one. It returns the failure of a single item as it is; of several it
+// duplicate is the number at the end of the id of a duplicate, as in `x#2`; 0 for another id.
+func duplicate(text string) int {
+	n, _ := strconv.Atoi(text[strings.LastIndexByte(text, '#')+1:]) // without a number sign the text begins with a store's name
+	return n
+}
+
+// forgetAll removes items one by one, the last duplicate of an id first: those behind one that goes get the number
+// before theirs. It returns the failure of a single item as it is; of several it
 // prints each failure and goes on.
 func (a *app) forgetAll(ctx context.Context, refs []string, req model.ForgetRequest) error {
 	t := tally{app: a}
+	refs = slices.SortedStableFunc(slices.Values(refs), func(x, y string) int { return cmp.Compare(duplicate(y), duplicate(x)) })
 	for _, text := range refs {
 		err := a.forgetOne(ctx, text, req)
 		if err != nil && len(refs) == 1 {

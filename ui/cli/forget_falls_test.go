@@ -116,3 +116,23 @@ func TestARefusedForgetSaysOnlyThat(t *testing.T) {
 		t.Errorf("a refusal speaks of undo: %s", r.err)
 	}
 }
+
+// TestForgetOfDuplicates: a work item's duplicates are numbered, so the lines that go must be those that were named.
+func TestForgetOfDuplicates(t *testing.T) {
+	d := newDesk(t)
+	file := filepath.Join(d.dir, ".beads", "issues.jsonl")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, title := range []string{"first", "second", "third"} {
+		lines = append(lines, `{"id":"x","title":"`+title+`","status":"open","priority":2,"issue_type":"task"}`+"\n")
+	}
+	if err := os.WriteFile(file, []byte(strings.Join(lines, "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.bare("--open", "beads="+d.dir, "forget", "beads:x", "beads:x#2", "--yes").want(t, 0)
+	if got, err := os.ReadFile(file); err != nil || string(got) != lines[2] {
+		t.Errorf("%v; what stands:\n%s", err, got)
+	}
+}
