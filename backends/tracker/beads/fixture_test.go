@@ -176,3 +176,14 @@ func TestManyDuplicates(t *testing.T) {
 		}
 	}
 }
+
+// TestIDsOfAnotherKind: an issue whose id has the form of a memory's or a line's handle is a line, kept as it is: as
+// an issue it would be edited and restored as something else.
+func TestIDsOfAnotherKind(t *testing.T) {
+	for _, id := range []string{"memory/x", "line/abc"} {
+		s := parse([]byte(`{"id":"`+id+`","title":"tea"}`+"\n"), nil)
+		if h := s.Head(0); h.Kind != tracker.Line || h.ID == id || h.Problem == "" {
+			t.Errorf("%s: %+v", id, h)
+		}
+	}
+}

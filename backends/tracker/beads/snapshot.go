@@ -259,6 +259,9 @@ func (e *entry) scan(line []byte) {
 	case !ok || name == "":
 		e.foreign(line, "it has no id")
 		return
+	case strings.HasPrefix(name, tracker.MemoryPrefix), strings.HasPrefix(name, tracker.LinePrefix):
+		e.foreign(line, "its id has the form of a memory's or a line's")
+		return
 	}
 	e.id, e.raw = name, name
 	e.tier = tierOf(line, status)
