@@ -8,10 +8,10 @@ import (
 	"crypto/sha512"
 	"encoding/pem"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"os"
+	"time"
 
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
@@ -133,21 +133,41 @@ func File(path string) (Signer, error) {
 	return s, nil
 }
 
-// Agent lists the keys of the agent at a socket, with a closer for the connection.
-func Agent(socket string) ([]Signer, io.Closer, error) {
+// An agent names its keys by itself, and may ask a person before it signs.
+const (
+	listTime = 10 * time.Second
+	signTime = 2 * time.Minute
+)
+
+// Agent lists the keys of the agent at a socket, with a closer for the connection. A signature is waited for until two
+// minutes from now.
+func Agent(socket string) ([]Signer, io.Closer, error) { return agentIn(socket, listTime) }
+
+func agentIn(socket string, list time.Duration) ([]Signer, io.Closer, error) {
 	if socket == "" {
 		return nil, nil, model.Errorf(model.InvalidInput, "key", "no SSH agent: give --key FILE, or start an agent (SSH_AUTH_SOCK)")
 	}
-	conn, err := net.Dial("unix", socket)
+	const silent = "the SSH agent does not answer"
+	conn, err := net.DialTimeout("unix", socket, list)
 	if err != nil {
-		return nil, nil, model.Errorf(model.Unavailable, "key", "the SSH agent does not answer")
+		return nil, nil, model.Errorf(model.Unavailable, "key", silent)
 	}
-	keys, err := agent.NewClient(conn).Signers()
-	if err == nil && len(keys) == 0 {
-		err = errors.New("none")
+	err = conn.SetDeadline(time.Now().Add(list))
+	var keys []Signer
+	if err == nil {
+		keys, err = agent.NewClient(conn).Signers()
+	}
+	if err == nil {
+		err = conn.SetDeadline(time.Now().Add(signTime))
+	}
+	switch {
+	case err != nil:
+		err = errors.New(silent)
+	case len(keys) == 0:
+		err = errors.New("the SSH agent has no key")
 	}
 	if err != nil {
-		return nil, nil, errors.Join(model.E(model.Unavailable, "key", fmt.Errorf("the SSH agent has no key")), conn.Close())
+		return nil, nil, errors.Join(model.E(model.Unavailable, "key", err), conn.Close())
 	}
 	return keys, conn, nil
 }
