@@ -147,7 +147,7 @@ func (r Rules) review(ctx context.Context, c *model.Call, id string, w Writer, w
 	if tier == "" && id != "" {
 		tier = tierOf(c.Store, id)
 	}
-	if w.Trust != Trusted && (r.ReviewAll || Instructs(tier) || instructs(id, c.Retain.Key)) {
+	if w.Trust != Trusted && (r.ReviewAll || Instructs(tier) || instructs(id, c.Retain.Key) || loadsItself(text)) {
 		if err := fits(c.Store, tier, text); err != nil { // the store would refuse it in any case
 			return err
 		}

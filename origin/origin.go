@@ -6,6 +6,7 @@ package origin
 import (
 	"context"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -185,4 +186,11 @@ func InstructsBy(id string) bool {
 // with the suffix that the store may add.
 func instructs(id, key string) bool {
 	return InstructsBy(id) || id == "" && key != "" && (InstructsBy(key) || InstructsBy(key+".md"))
+}
+
+var alwaysLoad = regexp.MustCompile(`(?im)^always_load[ \t]*:[ \t]*["']?(true|yes|on|1)\b`)
+
+// loadsItself reports whether a text's front matter asks for every session, as AgentM's notes do.
+func loadsItself(text string) bool {
+	return strings.HasPrefix(strings.TrimPrefix(text, "\ufeff"), "---") && alwaysLoad.MatchString(text)
 }

@@ -428,6 +428,13 @@ func TestNewItemsByTheirIDs(t *testing.T) {
 			t.Errorf("%s by an operator: %v", id, err)
 		}
 	}
+	for text, waits := range map[string]bool{"---\nkind: fix\nalways_load: true\n---\nharmless\n": true, "\ufeff---\r\nalways_load: \"True\"\r\n---\r\nharmless\n": true,
+		"---\nalways_load: false\n---\nharmless\n": false, "always_load: true\n": false} {
+		var held *origin.HeldError
+		if err := d.retain(agent(t.Context(), "alpha"), two, text, model.Replace); errors.As(err, &held) != waits {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
 }
 
 // With review every untrusted write must wait; after its release it must keep its writer and be trusted.
