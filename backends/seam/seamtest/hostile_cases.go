@@ -125,6 +125,9 @@ func fullDisk(t *testing.T, s Subject) {
 		s.Fail(step, syscall.ENOSPC)
 		_, err := s.Tree.Write(t.Context(), at(t, s, "f.md"), "new")
 		wantKind(t, err, model.Unavailable)
+		if step != seam.StepRename && !model.Unchanged(err) {
+			t.Errorf("%v: nobody can tell that nothing was changed: %v", step, err)
+		}
 		s.Fail("", nil)
 		wantText(t, s, "f.md", "old")
 		wantKeys(t, keys(t, s), "f.md")

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"unicode/utf8"
+
+	"memdesk/model"
 )
 
 // Step is a point of a write or a removal where a test may inject a failure.
@@ -104,8 +106,16 @@ func (d *Dir) replace(name string, data []byte, made New) error {
 	return nil
 }
 
-// temporary writes the bytes to a new sibling and makes them durable.
+// temporary writes the bytes to a new sibling and makes them durable. Its error, as of a full disk, is Untouched.
 func (d *Dir) temporary(name string, data []byte, old fs.FileInfo, made New) (string, error) {
+	temp, err := d.sibling(name, data, old, made)
+	if err != nil {
+		return "", &model.Untouched{Err: bare(err)}
+	}
+	return temp, nil
+}
+
+func (d *Dir) sibling(name string, data []byte, old fs.FileInfo, made New) (string, error) {
 	temp, err := tempName(name, made.Temp)
 	if err != nil {
 		return "", err
