@@ -58,7 +58,7 @@ func wordedLite(op string, err sqlite3.Error) error {
 	case sqlite3.ErrNotADB:
 		return model.Errorf(model.Internal, op, "the file is not an SQLite database, or is encrypted")
 	case sqlite3.ErrFull:
-		return model.Errorf(model.Unavailable, op, "the disk is full: nothing was changed, free space and try again")
+		return model.E(model.Unavailable, op, &model.Untouched{Err: errors.New("the disk is full: nothing was changed, free space and try again")})
 	case sqlite3.ErrIoErr:
 		return model.Errorf(model.Unavailable, op, "the disk did not read or write (%s)", err.Error())
 	case sqlite3.ErrReadonly:

@@ -223,10 +223,19 @@ func (f *File) Change(ctx context.Context, op string, fn func(*Query) error) err
 	shortWaits(conn)
 	// A commit that has begun is not interrupted: its outcome would be unknown.
 	if err := RetryBusy(ctx, func() error { return direct(context.WithoutCancel(ctx), conn, op, `COMMIT`) }); err != nil {
-		return err
+		return f.uncommitted(op, err)
 	}
 	committed = true
 	return nil
+}
+
+// uncommitted is the error of a commit. Files that belong together commit in turn, so the first may be changed.
+func (f *File) uncommitted(op string, err error) error {
+	var none *model.Untouched
+	if len(f.attached) > 0 && errors.As(err, &none) {
+		return model.Errorf(model.Unavailable, op, "the disk is full: free space and look at what was changed")
+	}
+	return err
 }
 
 // Direct runs statements that no transaction may hold (VACUUM, a journal mode), one by one, on the connection for changes.

@@ -170,3 +170,25 @@ func TestReadingAnAttachedFileLeavesNothing(t *testing.T) {
 		t.Error("its own files are left")
 	}
 }
+
+// TestAFullDiskChangesNothing: the error must prove it, but for a commit to several files.
+func TestAFullDiskChangesNothing(t *testing.T) {
+	f, _ := opened(t)
+	err := f.Change(t.Context(), "retain", func(q *Query) error {
+		_, err := q.Exec(`PRAGMA max_page_count = 2`)
+		if err == nil {
+			_, err = q.Exec(`INSERT INTO t VALUES (zeroblob(100000))`)
+		}
+		return err
+	})
+	if !errors.Is(err, model.Unavailable) || !model.Unchanged(err) {
+		t.Errorf("a full disk: %v", err)
+	}
+	if err := f.uncommitted("retain", err); !model.Unchanged(err) {
+		t.Errorf("in the commit: %v", err)
+	}
+	f.attached = make([]identity, 1)
+	if err := f.uncommitted("retain", err); err == nil || model.Unchanged(err) {
+		t.Errorf("in the commit to two files: %v", err)
+	}
+}
