@@ -267,9 +267,12 @@ func statedSum(row receipt.Layer) string {
 // attestedIn is the attestation of a layer of a store, nil for none. A name with the subject redacted counts
 // as the same layer: a finished request keeps only that one.
 func (r *Request) attestedIn(m *subject.Matcher, s model.Store, layer string) *Attestation {
-	places := s.Identities()
+	if len(r.Attested) == 0 {
+		return nil
+	}
+	places, redacted := s.Identities(), m.Redact(layer, Erased)
 	for i := range r.Attested {
-		if a := &r.Attested[i]; slices.Contains(places, a.Where) && (a.Layer == layer || a.Layer == m.Redact(layer, Erased)) {
+		if a := &r.Attested[i]; slices.Contains(places, a.Where) && (a.Layer == layer || a.Layer == redacted) {
 			return a
 		}
 	}

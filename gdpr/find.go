@@ -454,9 +454,22 @@ func joinedNote(words []string) []string {
 
 // including adds to a list what it does not have yet.
 func including[T comparable](list []T, more ...T) []T {
+	const few = 16
+	if len(more) <= few {
+		for _, v := range more {
+			if !slices.Contains(list, v) {
+				list = append(list, v)
+			}
+		}
+		return list
+	}
+	have := make(map[T]bool, len(list)+len(more))
+	for _, v := range list {
+		have[v] = true
+	}
 	for _, v := range more {
-		if !slices.Contains(list, v) {
-			list = append(list, v)
+		if !have[v] {
+			have[v], list = true, append(list, v)
 		}
 	}
 	return list
