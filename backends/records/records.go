@@ -74,7 +74,9 @@ func (r Row) Text(i int) string {
 		return v
 	case []byte:
 		return string(v)
-	case int64, float64, bool:
+	case float64:
+		return formatReal(v)
+	case int64, bool:
 		return fmt.Sprint(v)
 	}
 	return ""

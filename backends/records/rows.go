@@ -50,10 +50,13 @@ func cellOf(column string, v any) model.BesideCell {
 	case int64:
 		c.Type, c.Value = model.CellInteger, strconv.FormatInt(v, 10)
 	case float64:
-		c.Type, c.Value = model.CellReal, strconv.FormatFloat(v, 'g', -1, 64)
+		c.Type, c.Value = model.CellReal, formatReal(v)
 	}
 	return c
 }
+
+// formatReal writes a number out, for an exponent hides a person's number, and reads back as the same one.
+func formatReal(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // value is a cell as a statement's argument.
 func value(c model.BesideCell) (v any, err error) {
