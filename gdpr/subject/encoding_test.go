@@ -3,6 +3,7 @@ package subject_test
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/hex"
 	"strings"
 	"testing"
 
@@ -64,6 +65,20 @@ func zipped(t testing.TB, name string, text []byte) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
+}
+
+// TestScanDecodesInsideUTF16: a scan must find in a UTF-16 text what a search of the decoded text finds, at its place.
+func TestScanDecodesInsideUTF16(t *testing.T) {
+	m := matcher(t, "zx9canary77q")
+	for _, said := range []string{"zx9canary77q", "zx9canary&#55;7q", b64("met zx9canary77q there, today"), hex.EncodeToString([]byte("by zx9canary77q now"))} {
+		for _, big := range []bool{false, true} {
+			const before = "a quiet day\r\n"
+			rep, err := m.Scan(t.Context(), bytes.NewReader(wide(before+said+"\r\n", big)), nil)
+			if first := int64(len(wide(before, big))); err != nil || rep.Hits != 1 || rep.First < first-1 || rep.First > first+10 {
+				t.Errorf("%s, big %v: %+v, %v", said, big, rep, err)
+			}
+		}
+	}
 }
 
 // TestScanLooksIntoGzip: a medium that cannot be opened must never count as clean.

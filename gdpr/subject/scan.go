@@ -253,12 +253,22 @@ func (m *Matcher) scanLeaf(ctx context.Context, r io.Reader, bystanders *Bystand
 // hitsIn finds hits that end in b[from:limit], as Bytes does: whole tokens in a text, any occurrence in a
 // record.
 func (m *Matcher) hitsIn(b []byte, from, limit int, binary bool, bystanders *Bystanders) ([]Hit, unseen) {
-	if binary && from == 0 && limit == len(b) {
-		if _, _, ok := Plain(b); ok && Wide(b) { // UTF-16
-			binary = false
-		}
+	text, enc, wide := "", UTF8, false
+	if binary && from == 0 && limit == len(b) && Wide(b) {
+		text, enc, wide = Plain(b) // UTF-16
 	}
-	hits, unseen := m.search(b, binary, bystanders, false, m.prober())
+	hits, unseen := m.search(b, binary && !wide, bystanders, false, m.prober())
+	if wide { // the runs of base64 and hex are searched for in the decoded text only
+		at, place := 0, 0
+		to := func(next int) int {
+			place, at = place+len(encode(text[at:next], enc)), next
+			return place
+		}
+		for _, h := range m.Text(text) {
+			hits = append(hits, Hit{Term: h.Term, Start: to(h.Start), End: to(h.End), Method: UTF16})
+		}
+		hits = merge(hits)
+	}
 	return slices.DeleteFunc(hits, func(h Hit) bool { return h.End <= from && from > 0 || h.End > limit }), unseen
 }
 
