@@ -136,30 +136,19 @@ func (x *run) rest(old Plan, l *runLog) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	clear := func(texts []string) (out []string) {
-		for _, s := range texts {
-			out = append(out, x.m.Redact(s, Erased))
-		}
-		return out
-	}
 	rest := Plan{Request: old.Request, Pseudonym: old.Pseudonym}
 	for at, sp := range old.Stores {
 		sp.Items -= l.count(at, sp, "removed")
 		mine := slices.IndexFunc(x.p.Stores, func(o StorePlan) bool { return o.Store == sp.Store && o.Where == sp.Where })
-		tried, done := map[string]bool{}, map[string]bool{} // by this run
-		if mine >= 0 {                                      // its removals are no missing items, unless the plan was made after them
+		tried, done := x.removals(mine)
+		if mine >= 0 { // its removals are no missing items, unless the plan was made after them
 			sp.Items -= x.log.count(mine, x.p.Stores[mine], "removed") - x.before[mine]
-			for n, st := range x.p.Stores[mine].Steps {
-				what := x.log.what(mine, n)
-				tried[st.ID] = tried[st.ID] || st.Action == Forget
-				done[st.ID] = done[st.ID] || st.Action == Forget && what != "" && what != "absent"
-			}
 		}
-		sp.Problems, sp.Notes = clear(sp.Problems), clear(sp.Notes)
+		sp.Problems, sp.Notes = x.clear(sp.Problems), x.clear(sp.Notes)
 		// In a store that is away nobody would find an item by the rest of its id: it is counted. In one that is there
 		// it was not found, and stays missing.
 		counted := func(id string) bool { return mine < 0 && x.m.Names(id) }
-		sp.Missing = clear(slices.DeleteFunc(slices.Clone(sp.Missing), counted))
+		sp.Missing = x.clear(slices.DeleteFunc(slices.Clone(sp.Missing), counted))
 		sp.Away += int64(len(old.Stores[at].Missing) - len(sp.Missing))
 		var steps []Step
 		for i, st := range sp.Steps {
@@ -179,6 +168,29 @@ func (x *run) rest(old Plan, l *runLog) (Plan, error) {
 		rest.Stores = append(rest.Stores, sp)
 	}
 	return rest, nil
+}
+
+// removals are the ids that this run tried to remove from a store of its plan, and those that it removed; none for a store
+// that its plan lacks.
+func (x *run) removals(store int) (tried, done map[string]bool) {
+	tried, done = map[string]bool{}, map[string]bool{}
+	if store < 0 {
+		return tried, done
+	}
+	for n, st := range x.p.Stores[store].Steps {
+		what := x.log.what(store, n)
+		tried[st.ID] = tried[st.ID] || st.Action == Forget
+		done[st.ID] = done[st.ID] || st.Action == Forget && what != "" && what != "absent"
+	}
+	return tried, done
+}
+
+// clear redacts the subject in texts.
+func (x *run) clear(texts []string) (out []string) {
+	for _, s := range texts {
+		out = append(out, x.m.Redact(s, Erased))
+	}
+	return out
 }
 
 // redactOther redacts the texts of a request, and reports whether any named the subject. hash returns the
