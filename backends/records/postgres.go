@@ -3,6 +3,7 @@ package records
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"regexp"
@@ -268,7 +269,11 @@ func wordedServer(op string, err error) error {
 		if pg.Code == "40001" || pg.Code == "40P01" {
 			return model.Errorf(kind, op, "%w (%s)", errAgain, pg.Code)
 		}
-		return model.Errorf(kind, op, "%s (%s)", serverWords[kind], pg.Code)
+		err = fmt.Errorf("%s (%s)", serverWords[kind], pg.Code)
+		if strings.HasPrefix(pg.Code, "53") { // out of a resource: the server rolled everything back
+			err = &model.Untouched{Err: err}
+		}
+		return model.E(kind, op, err)
 	case pgtls.Connect(err) != "":
 		return model.Errorf(model.Unavailable, op, "%s", pgtls.Connect(err))
 	case errors.As(err, &network), pgconn.SafeToRetry(err):

@@ -144,6 +144,20 @@ func TestNoValueInAnError(t *testing.T) {
 	}
 }
 
+// TestAFullServerChangesNothing: the error must prove it, for undo then keeps no entry.
+func TestAFullServerChangesNothing(t *testing.T) {
+	s, _ := server(t)
+	for code, want := range map[string]bool{"53100": true, "P0001": false} {
+		err := s.Change(t.Context(), "retain", func(tx records.Tx) error {
+			_, err := tx.Exec(`DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '` + code + `'; END $$`)
+			return err
+		})
+		if err == nil || model.Unchanged(err) != want {
+			t.Errorf("%s: %v, unchanged %v", code, err, !want)
+		}
+	}
+}
+
 // What is remembered of a store is kept under its location: two places must not have the same.
 func TestLocationsDiffer(t *testing.T) {
 	for _, tt := range []struct{ dsn, schema, want string }{

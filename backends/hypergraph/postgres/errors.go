@@ -111,7 +111,11 @@ var states = []struct {
 // wordedServer decides by SQLSTATE.
 func wordedServer(op string, e *pgconn.PgError) error {
 	say := func(kind model.Kind, words string) error {
-		return model.Errorf(kind, op, "%s (SQLSTATE %s)", words, e.Code)
+		err := fmt.Errorf("%s (SQLSTATE %s)", words, e.Code)
+		if strings.HasPrefix(e.Code, "53") { // out of a resource: the server rolled everything back
+			err = &model.Untouched{Err: err}
+		}
+		return model.E(kind, op, err)
 	}
 	if e.Code == "42501" && e.Routine == "check_enable_rls" {
 		return say(model.PermissionDenied, "row-level security hides rows from the database role, and memdesk does not work on a part of a store: give the role BYPASSRLS, or a database of its own")
