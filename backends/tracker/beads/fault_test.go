@@ -111,6 +111,8 @@ func TestFaultyDisk(t *testing.T) {
 			s := beads.NewStore(dir, beads.Config{FS: layer})
 			if _, err := s.Remove(t.Context(), "x-1", func(tracker.Record) error { return nil }); model.KindOf(err) != kind {
 				t.Errorf("%s fails: %v is of kind %q", verb, err, model.KindOf(err))
+			} else if full := fault == syscall.ENOSPC; full && !model.Unchanged(err) {
+				t.Errorf("%s fails: nobody can tell that nothing was changed", verb)
 			}
 			if content(t, filepath.Join(dir, "issues.jsonl")) != two {
 				t.Errorf("%s fails, and the file is changed", verb)
@@ -119,6 +121,20 @@ func TestFaultyDisk(t *testing.T) {
 				t.Errorf("%s fails, and %v is left, %v", verb, entries, err)
 			}
 		}
+	}
+}
+
+// TestAFullDiskBetweenTheFiles: with one of two files written the change is not known to be nothing.
+func TestAFullDiskBetweenTheFiles(t *testing.T) {
+	_, dir := repo(t, map[string]string{"issues.jsonl": two, "deps.jsonl": `{"blockerId":"x-2","blockedId":"x-1"}` + "\n"})
+	s := beads.NewStore(dir, beads.Config{FS: faultfs.New(func(_ int, step string) *faultfs.Fault {
+		if strings.HasPrefix(step, "write") && strings.Contains(step, "deps.jsonl") {
+			return &faultfs.Fault{Err: syscall.ENOSPC}
+		}
+		return nil
+	})})
+	if _, err := s.Remove(t.Context(), "x-2", func(tracker.Record) error { return nil }); err == nil || model.Unchanged(err) || content(t, filepath.Join(dir, "issues.jsonl")) == two {
+		t.Errorf("%v, unchanged %v", err, model.Unchanged(err))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"memdesk/internal/atomicfile"
@@ -119,6 +120,8 @@ func (s *Store) replace(op string, snap *snapshot, at [2]stamp, issues, deps []b
 			return true, model.Errorf(model.Internal, op, "%s is written but not known to be durable", f.name)
 		case err != nil && i == 1 && !bytes.Equal(snap.issues, issues):
 			return false, model.Errorf(model.Internal, op, "issues.jsonl is written, deps.jsonl is not: %w; do the same once more", fileError("", f.name, err))
+		case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+			return false, &model.Untouched{Err: fileError(op, f.name, err)}
 		case err != nil:
 			return false, fileError(op, f.name, err)
 		}
