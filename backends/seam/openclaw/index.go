@@ -167,8 +167,8 @@ func seconds(t int64) int64 {
 func (s *store) database(agent string) *media.Database {
 	d := &media.Database{
 		Path: filepath.Join(s.path, filepath.FromSlash(s.indexes[agent])), Layer: "index:" + agent,
-		Apart: []string{transcriptTable}, ApartLayer: transcripts + agent,
-		Reason: "the conversations in " + transcriptTable + " of agent " + agent + ": delete the session in OpenClaw" + advice,
+		Apart: conversationTables, ApartLayer: transcripts + agent,
+		Reason: "the conversations in " + strings.Join(conversationTables, ", ") + " of agent " + agent + ": delete the session in OpenClaw" + advice,
 	}
 	files := func(removed []string) (out []string) {
 		for _, id := range removed {
@@ -185,10 +185,18 @@ func (s *store) database(agent string) *media.Database {
 	}
 	d.Medium = func(f *litefile.File) litefile.Medium {
 		m := litefile.Medium{File: f, Rows: func(q *litefile.Query, req model.ScrubRequest) ([]model.LayerResult, error) {
+			if s.redact {
+				if err := repack(q, req); err != nil {
+					return nil, err
+				}
+			}
 			return dropChunks(q, f.Name, files(req.Removed), req)
 		}}
-		if !s.redact {
-			m.Items = map[string][]string{transcriptTable: nil} // left unchanged
+		if !s.redact { // left unchanged
+			m.Items = map[string][]string{}
+			for _, table := range conversationTables {
+				m.Items[table] = nil
+			}
 		}
 		return m
 	}

@@ -1,6 +1,7 @@
 package openclaw_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -18,6 +19,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 
 	"memdesk/backends/backendtest"
 	"memdesk/backends/seam"
@@ -321,7 +324,13 @@ func TestWrites(t *testing.T) {
 // scrub cleans everything that names Ida Brandt.
 func scrub(t *testing.T, s model.Store, removed ...string) []model.LayerResult {
 	t.Helper()
-	names := func(b []byte) bool { return strings.Contains(string(b), "Ida Brandt") }
+	z, err := zstd.NewReader(nil)
+	must(t, err)
+	defer z.Close()
+	names := func(b []byte) bool {
+		unpacked, err := z.DecodeAll(b, nil)
+		return strings.Contains(string(b), "Ida Brandt") || err == nil && strings.Contains(string(unpacked), "Ida Brandt")
+	}
 	res, err := s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Removed: removed, Concerns: names,
 		Redact: func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), "Ida Brandt", "[erased]")) },
 		Traces: func(_ context.Context, r io.Reader) (bool, error) {
@@ -437,6 +446,92 @@ func TestTranscriptsRedacted(t *testing.T) {
 	must(t, db.QueryRow(`SELECT event_json FROM transcript_events`).Scan(&event))
 	if !json.Valid([]byte(event)) || !strings.Contains(event, `"role":"user"`) {
 		t.Errorf("the event is %q", event)
+	}
+}
+
+// TestCompressedConversations: OpenClaw must be able to read a compressed event or archive after the scrub, without the
+// name and with everybody else's words; without the configuration they stay as they are.
+func TestCompressedConversations(t *testing.T) {
+	z, err := zstd.NewWriter(nil)
+	must(t, err)
+	packed := func(s string) []byte { return z.EncodeAll([]byte(s), nil) }
+	sum := func(b []byte) string { s := sha256.Sum256(b); return hex.EncodeToString(s[:]) }
+	said := strings.Repeat("The heron leaves at six. ", 400)
+	event := `{"text":"Bo: ` + said + `I met Ida Brandt."}`
+	archive := `{"text":"` + said + `"}` + "\n" + `{"text":"Ida Brandt said: ` + said + `"}` + "\n"
+	for _, mode := range []string{openclaw.Redact, openclaw.Keep} {
+		dir := state(t)
+		path := filepath.Join(dir, "agents/main/agent/openclaw-agent.sqlite")
+		db, err := sql.Open("sqlite3", path)
+		must(t, err)
+		for _, text := range []string{
+			`DROP TABLE transcript_events`,
+			`CREATE TABLE transcript_events(session_id TEXT NOT NULL, seq INTEGER NOT NULL, event_json TEXT, event_zstd BLOB, event_utf8_bytes INTEGER, navigation_json TEXT, PRIMARY KEY(session_id, seq),
+				CHECK(event_json IS NOT NULL AND event_zstd IS NULL OR event_json IS NULL AND event_utf8_bytes IS NOT NULL AND length(event_zstd) > 0 AND navigation_json IS NOT NULL)) STRICT`,
+			`CREATE TABLE session_transcript_archives(session_id TEXT PRIMARY KEY, encoding TEXT, archive_blob BLOB NOT NULL, archive_sha256 TEXT NOT NULL, published_at INTEGER) STRICT`,
+			`CREATE TABLE session_transcript_cold_archives(session_id TEXT PRIMARY KEY, archive_sha256 TEXT NOT NULL, raw_bytes INTEGER NOT NULL, archive_bytes INTEGER NOT NULL, archive_blob BLOB) STRICT`,
+		} {
+			_, err := db.Exec(text)
+			must(t, err)
+		}
+		blob := packed(archive)
+		_, err = db.Exec(`INSERT INTO transcript_events VALUES('s', 1, NULL, ?, ?, '{}'), ('s', 2, '{"text":"Ida Brandt"}', NULL, 21, NULL)`, packed(event), len(event))
+		must(t, err)
+		_, err = db.Exec(`INSERT INTO session_transcript_archives VALUES('z', 'zstd', ?, ?, 1), ('i', 'identity', ?, ?, 1)`, blob, sum(blob), []byte(archive), sum([]byte(archive)))
+		must(t, err)
+		_, err = db.Exec(`INSERT INTO session_transcript_cold_archives VALUES('c', ?, ?, ?, ?)`, sum(blob), len(archive), len(blob), blob)
+		must(t, err)
+		scrub(t, open(t, openclaw.Config{Path: dir, Transcripts: mode}))
+
+		plain := func(b []byte) string {
+			r, err := zstd.NewReader(bytes.NewReader(b))
+			must(t, err)
+			out, err := io.ReadAll(r)
+			must(t, err)
+			return string(out)
+		}
+		rows, err := db.Query(`SELECT 'zstd', archive_blob, archive_sha256, length(archive_blob), 0 FROM session_transcript_archives WHERE encoding = 'zstd'
+			UNION ALL SELECT 'identity', archive_blob, archive_sha256, length(archive_blob), 0 FROM session_transcript_archives WHERE encoding = 'identity'
+			UNION ALL SELECT 'zstd', archive_blob, archive_sha256, archive_bytes, raw_bytes FROM session_transcript_cold_archives`)
+		must(t, err)
+		want, n := archive, 0
+		if mode == openclaw.Redact {
+			want = strings.ReplaceAll(archive, "Ida Brandt", "[erased]")
+		}
+		for ; rows.Next(); n++ {
+			var encoding, hash string
+			var b []byte
+			var size, raw int
+			must(t, rows.Scan(&encoding, &b, &hash, &size, &raw))
+			if hash != sum(b) || size != len(b) || raw > 0 && raw != len(want) {
+				t.Errorf("%s: an archive of %d bytes has another checksum or length", mode, len(b))
+			}
+			if encoding == "zstd" {
+				b = []byte(plain(b))
+			}
+			if string(b) != want {
+				t.Errorf("%s: an archive (%s) is %.200q", mode, encoding, b)
+			}
+		}
+		must(t, rows.Close())
+		if n != 3 {
+			t.Fatalf("%d archives", n)
+		}
+		var text sql.NullString
+		var zipped []byte
+		var length sql.NullInt64
+		must(t, db.QueryRow(`SELECT event_json, event_zstd, event_utf8_bytes FROM transcript_events WHERE seq = 1`).Scan(&text, &zipped, &length))
+		switch {
+		case mode == openclaw.Keep && (plain(zipped) != event || length.Int64 != int64(len(event))):
+			t.Error("an event that is kept was changed")
+		case mode == openclaw.Redact && (text.String != strings.ReplaceAll(event, "Ida Brandt", "[erased]") || length.Valid):
+			t.Errorf("the event is %.100q, of %v bytes", text.String, length)
+		}
+		must(t, db.QueryRow(`SELECT event_json, event_utf8_bytes FROM transcript_events WHERE seq = 2`).Scan(&text, &length))
+		if mode == openclaw.Redact && (text.String != `{"text":"[erased]"}` || length.Valid) {
+			t.Errorf("the plain event is %q, of %v bytes", text.String, length)
+		}
+		must(t, db.Close())
 	}
 }
 
