@@ -3,6 +3,7 @@ package litefile
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -116,6 +117,7 @@ func (m Medium) scrubTables(ctx context.Context, req model.ScrubRequest, step fu
 	var out []model.LayerResult
 	err := m.File.Change(ctx, "scrub", func(q *Query) error {
 		out = nil
+		var tied []func() error // tables with rows that could not be changed alone
 		if m.Rows != nil {
 			var err error
 			if out, err = m.Rows(q, req); err != nil {
@@ -146,20 +148,20 @@ func (m Medium) scrubTables(ctx context.Context, req model.ScrubRequest, step fu
 					return err
 				}
 			}
-			kept := 0
-			for _, p := range table.parts {
-				done, stuck, refused, err := m.cleanTable(q, table.name, p, key, req)
-				if err != nil {
-					return err
-				}
-				if res.Rows, kept = res.Rows+done, kept+stuck; refused.Layer != "" {
-					res.Method, res.Verdict, res.Reason = refused.Method, refused.Verdict, refused.Reason
-				}
+			kept, err := m.cleanParts(q, table, key, req, &res)
+			if err != nil {
+				return err
 			}
-			if kept > 0 {
-				res.Verdict, res.Reason = model.VerdictFailed, fmt.Sprintf("%d rows cannot be changed, because of the table's own rules: change them with the program whose table it is", kept)
+			if at := len(out); kept > 0 {
+				tied = append(tied, func() error { _, err := m.cleanParts(q, table, key, req, &out[at]); return err })
 			}
 			out = append(out, res)
+		}
+		alone := slices.Clone(out)
+		if err := cleanTied(q, tied); errors.Is(err, errTied) {
+			out = alone
+		} else if err != nil {
+			return err
 		}
 		edited, err := m.cleanEdited(q, req)
 		out = append(out, edited...)
@@ -169,6 +171,65 @@ func (m Medium) scrubTables(ctx context.Context, req model.ScrubRequest, step fu
 		return m.rebuildIndexes(q, req, out, step)
 	})
 	return out, err
+}
+
+// cleanParts goes through a table, and adds to its result. It counts the rows that the table's own rules kept.
+func (m Medium) cleanParts(q *Query, table sideTable, key []string, req model.ScrubRequest, res *model.LayerResult) (kept int, err error) {
+	clean := model.LayerResult{Layer: res.Layer, Method: "rows rewritten or removed", Verdict: model.VerdictClean, Rows: res.Rows}
+	for _, p := range table.parts {
+		done, stuck, refused, err := m.cleanTable(q, table.name, p, key, req)
+		if err != nil {
+			return 0, err
+		}
+		if clean.Rows, kept = clean.Rows+done, kept+stuck; refused.Layer != "" {
+			clean.Method, clean.Verdict, clean.Reason = refused.Method, refused.Verdict, refused.Reason
+		}
+	}
+	if kept > 0 {
+		clean.Verdict, clean.Reason = model.VerdictFailed, fmt.Sprintf("%d rows cannot be changed, because of the table's own rules: change them with the program whose table it is", kept)
+	}
+	*res = clean
+	return kept, nil
+}
+
+// errTied ends an attempt that would leave rows without the rows that they refer to.
+var errTied = errors.New("rows refer to others that would be gone")
+
+// cleanTied changes rows that refer to one another by what has to change, such as a key with a telephone number: SQLite
+// checks their foreign keys when all of them are changed.
+func cleanTied(q *Query, tables []func() error) error {
+	if len(tables) == 0 {
+		return nil
+	}
+	dangling := func() (n int64, err error) {
+		apart := &Query{ctx: q.ctx, conn: q.conn, op: q.op} // that a table is missing breaks no transaction
+		_, err = apart.One(`SELECT count(*) FROM pragma_foreign_key_check`, nil, &n)
+		return n, err
+	}
+	err := q.Atomically(func() error {
+		if _, err := q.Exec(`PRAGMA defer_foreign_keys = ON`); err != nil {
+			return err
+		}
+		before, err := dangling()
+		if err != nil {
+			return errTied
+		}
+		for _, clean := range tables {
+			if err := clean(); err != nil {
+				return err
+			}
+		}
+		if after, err := dangling(); err != nil || after > before {
+			return errTied
+		}
+		return nil
+	})
+	if errors.Is(err, errTied) {
+		if _, off := q.Exec(`PRAGMA defer_foreign_keys = OFF`); off != nil {
+			return off
+		}
+	}
+	return err
 }
 
 // indexTables are the names of a full-text index's own tables, behind the index's name.
@@ -617,7 +678,7 @@ func withoutIDs(text string, removed map[string]bool) (after string, emptied boo
 }
 
 // writeOnce writes a row, and once more with numbers behind what is new, or below zero, where the
-// table takes a value once only.
+// table takes a value once only. Of a row that cannot be changed it changes the cells that can.
 func (r cleanRow) writeOnce(q *Query, table string, key, columns []string, n int) error {
 	for i, v := range r.cells {
 		if v != (noNumber{}) {
@@ -635,6 +696,7 @@ func (r cleanRow) writeOnce(q *Query, table string, key, columns []string, n int
 	if err == nil || q.broken != nil || r.drop {
 		return err
 	}
+	was := maps.Clone(r.cells)
 	for i, v := range r.cells {
 		switch v := v.(type) {
 		case string:
@@ -645,7 +707,16 @@ func (r cleanRow) writeOnce(q *Query, table string, key, columns []string, n int
 			r.cells[i] = int64(-n - 1)
 		}
 	}
-	return q.Atomically(func() error { return r.write(q, table, key, columns) })
+	if err = q.Atomically(func() error { return r.write(q, table, key, columns) }); err == nil || q.broken != nil || len(r.cells) < 2 {
+		return err
+	}
+	for i, v := range was { // what can be changed alone
+		one := cleanRow{at: r.at, cells: map[int]any{i: v}}
+		if q.broken == nil {
+			_ = q.Atomically(func() error { return one.write(q, table, key, columns) })
+		}
+	}
+	return err
 }
 
 func (r cleanRow) write(q *Query, table string, key, columns []string) error {

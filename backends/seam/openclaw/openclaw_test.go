@@ -535,6 +535,40 @@ func TestCompressedConversations(t *testing.T) {
 	}
 }
 
+// TestSessionKeysRedacted: a key that names the person, as that of a chat does, must go from every table that refers to
+// it; where the rows around it cannot follow, the other cells of the row are redacted all the same.
+func TestSessionKeysRedacted(t *testing.T) {
+	const key, erased = "agent:main:direct:Ida Brandt", "agent:main:direct:[erased]"
+	for _, tt := range []struct {
+		rule, want, verdict string
+	}{
+		{"", erased, string(model.VerdictClean)},
+		{", CHECK (session_key = '" + key + "')", key, string(model.VerdictFailed)},
+	} {
+		dir := state(t)
+		db, err := sql.Open("sqlite3", filepath.Join(dir, "agents/main/agent/openclaw-agent.sqlite"))
+		must(t, err)
+		for _, text := range []string{
+			`CREATE TABLE session_nodes(session_key TEXT NOT NULL PRIMARY KEY, display_name TEXT) STRICT`,
+			`CREATE TABLE session_windows(session_id TEXT PRIMARY KEY, session_key TEXT NOT NULL REFERENCES session_nodes(session_key) ON DELETE CASCADE, label TEXT` + tt.rule + `) STRICT`,
+			`CREATE TABLE session_pending(session_key TEXT PRIMARY KEY) STRICT`,
+			`INSERT INTO session_nodes VALUES('` + key + `', 'Ida Brandt'), ('agent:main:main', 'Bo')`,
+			`INSERT INTO session_windows VALUES('w1', '` + key + `', 'of Ida Brandt')`,
+		} {
+			_, err := db.Exec(text)
+			must(t, err)
+		}
+		got := verdict(scrub(t, open(t, openclaw.Config{Path: dir, Transcripts: openclaw.Redact})), "index:main:session_windows")
+		var node, display, window, label, others string
+		must(t, db.QueryRow(`SELECT n.session_key, display_name, w.session_key, label FROM session_windows w JOIN session_nodes n USING (session_key)`).Scan(&node, &display, &window, &label))
+		must(t, db.QueryRow(`SELECT group_concat(display_name) FROM session_nodes WHERE session_key = 'agent:main:main'`).Scan(&others))
+		if node != tt.want || window != tt.want || display != "[erased]" || label != "of [erased]" || others != "Bo" || string(got) != tt.verdict {
+			t.Errorf("rule %q: node %q (%q), window %q (%q), others %q, %s", tt.rule, node, display, window, label, others, got)
+		}
+		must(t, db.Close())
+	}
+}
+
 // fresh is a state directory with one workspace that holds only the given files.
 func fresh(t *testing.T, files ...string) string {
 	dir := plant(t, t.TempDir(), append([]string{"openclaw.json", "{}"}, files...)...)
