@@ -239,6 +239,25 @@ func (v *view) gap(i int) []byte { return v.src[v.to[i-1]:max(v.to[i-1], v.from[
 // maxMark bounds a tag or a link target, in bytes.
 const maxMark = 512
 
+// unmarked is b without tags and link targets.
+func unmarked(b []byte) []byte {
+	if bytes.IndexByte(b, '<') < 0 && bytes.IndexByte(b, ']') < 0 {
+		return b
+	}
+	var out []byte
+	for i := 0; i < len(b); {
+		n := 1
+		if b[i] == '<' || b[i] == ']' {
+			n = markup(b[i:])
+		}
+		if n == 1 {
+			out = append(out, b[i])
+		}
+		i += n
+	}
+	return out
+}
+
 // markup is the length of the tag or Markdown link target at the beginning of b; 1 where there is none.
 func markup(b []byte) int {
 	rest := b[:min(len(b), maxMark)]

@@ -111,6 +111,10 @@ var forms = map[string]struct{ yes, no []string }{
 	"김민준":                   {yes: []string{"\x1b$)C\x0e" + sevenBits(in(korean.EUCKR, "그리고김민준")) + "\x0f.", b64(in(utf16le, "김민준")), in(korean.EUCKR, "그리고 김민준 씨")}, no: []string{"김민수"}},
 	"Νίκος Παππάς":          {yes: []string{in(charmap.Windows1253, "ο Νίκος Παππάς"), "ΝΙΚΟΣ ΠΑΠΠΑΣ"}, no: []string{"Νίκος Παπ"}},
 	"Lüsan Søsüpük-Qovitax": {yes: []string{"met Luesan Soesuepuek-Qovit=\r\nax, and", "> met Luesan Soesue=\r\n> puek-Qovitax", ">> Lü=\n>> san Søs=\n>> üpük-Qovitax", "- Luesan Soesue=\n  puek-Qovitax", "so=\n Luesan Soesue=\npuek-Qovitax"}, no: []string{"met Luesan Soesuepuek-Qovit=\r\naxe", "> Luesan Soesuepuek-Qovit=\n> axe", "Luesan Soesue=\n puek-Qovitax"}},
+	"Zoë Ångström":          {yes: []string{"CV_Zoë Ångström.md", "2024_Zoë Ångström_contract.md", "Case_Zoë Ångström/y.md", "Zoë Ångströms_CV", "CV_Ångström, Zoë.pdf", "v_Zoë%20Ångström.pdf", "_Zoë Ångström_", `{"customer_Zoë Ångström": 1}`}, no: []string{"CV_Zoë Ångströms-Berg", "CV-Zoë Ångström", "XZoë Ångström"}},
+	"+49 151 5550 1234":     {yes: []string{"call_+49 151 5550 1234_now", "tel_0151 55501234_x", "+49_151_55501234", "<w:t>+49 151 </w:t></w:r><w:r><w:t>5550 1234</w:t>", "+49 151 55<wbr>50 1234", "+49 151 **5550 1234**"}, no: []string{"7_0151 55501234", "0151 55501234_7", "0151 5550<wbr>12345", "x0151 55501234"}},
+	"maren.h@example.test":  {yes: []string{"maren.h@example.test_x", "maren<b>.h</b>@example.test"}, no: []string{"from_maren.h@example.test", "maren.h@example.test-x"}},
+	"usr_8f3a22":            {yes: []string{"<w:t>usr_</w:t></w:r><w:r><w:t>8f3a22</w:t>"}, no: []string{"<b>usr-</b>8f3a22", "x_usr_8f3a22"}},
 	"Ann":                   {yes: []string{"Ann said", "ANN"}, no: []string{"ann", "Anna", "Ann-Marie", "Mary-Ann"}},
 	"Łukić":                 {yes: []string{"ŁUKIĆ", in(charmap.Windows1250, "pan Łukić"), in(charmap.Windows1250, "LUKIć"), "Lukic", "&#321;uki&#263;", "&#321uki&#263", "pan &#321uki&#x107 x"}, no: []string{"Lukicevic"}},
 }

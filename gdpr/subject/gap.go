@@ -33,8 +33,16 @@ func (p *Pattern) fits(v *view, lo, hi int) (from int, whole, ok bool) {
 	}
 	start, end := int(v.from[lo])-p.Lead, int(v.to[hi-1])+p.Tail
 	before, after := v.src[max(0, start-maxJoined):start], v.src[end:min(len(v.src), end+maxJoined)]
+	mark := []byte("_")
 	if p.Kind == Name {
 		before, after = unemphasised(before, after)
+	}
+	joins := p.Kind == Name && p.Shape == name && !bytes.Contains(v.src[start:end], mark) // to other words of a file name
+	if joins && bytes.HasSuffix(before, mark) {
+		before = nil
+	}
+	if (joins || p.Kind == Address) && bytes.HasPrefix(after, mark) { // no domain has one
+		after = nil
 	}
 	if slug {
 		return lo, slugBefore(before) && slugAfter(after), true
@@ -72,7 +80,7 @@ func (p *Pattern) Key(v *view, lo, hi int) string {
 	if p.Strict {
 		return shown(b)
 	}
-	return canonical(b)
+	return canonical(unmarked(b))
 }
 
 // joined reports whether the gaps between the letters of a name are allowed: between words any separator,
@@ -207,7 +215,7 @@ func (p *Pattern) dialled(v *view, lo, hi int) (from int, ok bool) {
 		}
 	}
 	after := v.src[v.to[hi-1]:min(len(v.src), int(v.to[hi-1])+maxJoined)]
-	if r, n := decodeRune(append(slices.Clone(after), 0)); wordRune(r) || len(after) > n && (dash(r) || r == '/' || r == '.') && unicode.IsDigit(rune(after[n])) {
+	if r, n := decodeRune(append(slices.Clone(after), 0)); r != '_' && wordRune(r) || len(after) > n && (dash(r) || r == '/' || r == '.' || r == '_') && unicode.IsDigit(rune(after[n])) {
 		return 0, false
 	}
 	const most = 8 // digits of the longest prefix: 00, a country of three, 0 and more
@@ -218,7 +226,7 @@ func (p *Pattern) dialled(v *view, lo, hi int) (from int, ok bool) {
 		before := bytes.TrimRight(v.src[max(0, int(v.from[s])-8):v.from[s]], " (\u00a0")
 		r := lastRune(before)
 		plus := r == '+' || r == '＋'
-		if v.from[s] > 0 && wordRune(lastRune(v.src[:v.from[s]])) || s > 0 && digits(s-1) && joinsDigits(v.gap(s)) {
+		if b := v.src[:v.from[s]]; len(b) > 0 && !bytes.HasSuffix(b, []byte("_")) && wordRune(lastRune(b)) || s > 0 && digits(s-1) && joinsDigits(v.gap(s)) {
 			continue
 		}
 		linked := plus && len(before) > 1 && (wordByte(before[len(before)-2]) || before[len(before)-2] == '=')
@@ -231,18 +239,18 @@ func (p *Pattern) dialled(v *view, lo, hi int) (from int, ok bool) {
 
 // joinsDigits reports whether a gap joins the digits on both sides into one number.
 func joinsDigits(g []byte) bool {
-	return len(g) == 0 || len(g) == 1 && bytes.IndexByte([]byte("-./"), g[0]) >= 0
+	return len(g) == 0 || len(g) == 1 && bytes.IndexByte([]byte("-./_"), g[0]) >= 0
 }
 
-// dialGap reports whether g may separate the digits of a telephone number.
+// dialGap reports whether g may separate the digits of a telephone number. Tags and emphasis are ignored.
 func dialGap(g []byte) bool {
-	if len(g) > 8 {
+	if g = unmarked(g); len(g) > 8 {
 		return false
 	}
 	for i := 0; i < len(g); {
 		r, n := decodeRune(g[i:])
 		i += n
-		if !unicode.IsSpace(r) && !dash(r) && !ignorable(r) && r != '/' && r != '.' && r != '(' && r != ')' && r != '+' { // a plus is a space in a link
+		if !unicode.IsSpace(r) && !dash(r) && !ignorable(r) && r != '/' && r != '.' && r != '(' && r != ')' && r != '_' && r != '*' && r != '+' { // a plus is a space in a link
 			return false
 		}
 	}

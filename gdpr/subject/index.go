@@ -218,7 +218,7 @@ func (p *Pattern) clear(v *view, from, lo, hi int) string {
 		return phonenumbers.Format(n, phonenumbers.INTERNATIONAL)
 	case Name:
 	default:
-		return shown(v.src[int(v.from[lo])-p.Lead : int(v.to[hi-1])+p.Tail])
+		return shown(unmarked(v.src[int(v.from[lo])-p.Lead : int(v.to[hi-1])+p.Tail]))
 	}
 	words := func(lo, hi int) string {
 		var b strings.Builder

@@ -33,7 +33,7 @@ import (
 //
 // A name with spaces is also a part of another one after a hyphen that joins it to a capitalised word:
 // Jean-Zoë Ångström is somebody else, ex-Zoë Ångström is not. Any other join is prose: "Dr.Zoë Ångström",
-// "Zoë Ångström.Then".
+// "Zoë Ångström.Then". An underscore joins it to the other words of a file name: "CV_Zoë Ångström.pdf".
 //
 // Nobody can distinguish all of these from one person with two ids. A word that contains an identifier as a
 // part is left alone and reported (Bystanders.Joined): people decide whether it is the same person, and
@@ -143,7 +143,7 @@ func partAfter(b []byte, sh shape) bool {
 	switch {
 	case r == 's' && sh == name: // the genitive of German names
 		_, next := firstShown(rest)
-		return next == '-' || wordRune(next) || unicode.IsMark(next)
+		return next == '-' || wordRune(next) && next != '_' || unicode.IsMark(next)
 	case r == '-' || wordRune(r) || unicode.IsMark(r):
 		return true
 	case sh == name || r != '.' && r != '@':
