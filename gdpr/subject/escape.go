@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"html"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -28,6 +29,7 @@ type layer struct {
 	loose  bool   // fields touch: words may have no borders
 
 	units   bool // read as UTF-16 or UTF-32: not again
+	rtf     bool // of a text that is or holds RTF
 	escapes int  // escape families resolved before
 	family  int  // the last family resolved; unresolved for none
 
@@ -79,7 +81,7 @@ func (d *decoding) layer(method Method) *layer {
 		a, b := l.place(int(d.at[i]), int(d.to[i]))
 		d.at[i], d.to[i] = int32(a), int32(b)
 	}
-	return &layer{text: d.text, at: d.at, to: d.to, block: l.block, start: l.start, end: l.end, method: cmp.Or(l.method, method), depth: l.depth + 1, loose: l.loose, units: l.units || method == UTF16, escapes: l.escapes, family: l.family, probe: l.probe}
+	return &layer{text: d.text, at: d.at, to: d.to, block: l.block, start: l.start, end: l.end, method: cmp.Or(l.method, method), depth: l.depth + 1, loose: l.loose, units: l.units || method == UTF16, rtf: l.rtf, escapes: l.escapes, family: l.family, probe: l.probe}
 }
 
 // resolving decodes escapes. It yields a layer around each, or around several that are near one another: the
@@ -161,11 +163,29 @@ func (l *layer) unescape(family string, reach int, yield func(*layer)) {
 			first = n
 		}
 	}
+	quoted := 0 // end of the encoded word at i: an underscore is a space in it
 	for i := first; i < len(src); i++ {
+		if src[i] == '_' && i < quoted {
+			r.escape(" ", Quoted, i, i+1)
+			continue
+		}
 		if !escapes[src[i]] || strings.IndexByte(family, src[i]) < 0 {
 			continue
 		}
 		text, n, m := escapeAt(src[i:])
+		begin := i
+		switch {
+		case src[i] == '?' && n > 0:
+			begin += n
+		case src[i] == '=' && n == 0:
+			begin += len(encodedStart.Find(src[i:min(len(src), i+maxJoined)]))
+		}
+		if begin > i {
+			if quoted = bytes.IndexAny(src[begin:], "? \t\r\n"); quoted < 0 {
+				quoted = len(src)
+			}
+			quoted += begin
+		}
 		if n == 0 {
 			continue
 		}
@@ -299,6 +319,9 @@ func entity(b []byte) (string, int) {
 	return text[:n], len(ref) - len(text) + n
 }
 
+// encodedStart matches the beginning of an encoded word of a mail header whose text is in Q (RFC 2047).
+var encodedStart = regexp.MustCompile(`^=\?[^?\s]+\?[qQ]\?`)
+
 // encodedWord is the length of the gap between two encoded words of a mail header (RFC 2047), with the
 // beginning of the second: they are one text.
 func encodedWord(b []byte) int {
@@ -348,6 +371,8 @@ func backslash(b []byte) (string, int) {
 		// Of RTF, with the byte that other programs read. In JavaScript 20xx is punctuation, in RTF it would be N'Ko.
 		if n, k := number(2, 5, 10); c == 'u' && k > 0 && b[2] != '0' && n/100 != 20 && rtfByte(b[2+k:]) > 0 {
 			return string(rune(n)), 6 + k
+		} else if c == 'u' && k > 1 && k < 4 && n >= utf8.RuneSelf && len(b) > 2+k && b[2+k] == '?' {
+			return string(rune(n)), 3 + k
 		}
 		want := map[byte]int{'x': 2, 'u': 4, 'U': 8}[c]
 		n, k := number(2, want, 16)
@@ -368,6 +393,69 @@ func backslash(b []byte) (string, int) {
 		return string([]byte{byte(n)}), 4
 	}
 	return "", 0
+}
+
+// rtfMark is in every RTF file, near its beginning.
+var rtfMark = []byte(`\rtf1`)
+
+// rich is the text of an RTF file: its letters in Unicode, without its groups and control words, which may stand
+// inside a name as emphasis does. It does not tell which codepage a byte is in.
+func (l *layer) rich() *layer {
+	d := decoding{of: l}
+	for i := 0; i < len(l.text); {
+		from := i
+		for i < len(l.text) && bytes.IndexByte([]byte("\\{}\r\n"), l.text[i]) < 0 {
+			i++
+		}
+		if d.keep(from, i); i < len(l.text) {
+			text, n := rtfAt(l.text[i:min(len(l.text), i+maxJoined)])
+			d.add(text, i, i+n)
+			i += n
+		}
+	}
+	return d.layer(Escaped)
+}
+
+var rtfWord = regexp.MustCompile(`^\\([A-Za-z]+)(-?[0-9]+)? ?`)
+
+// rtfAt resolves a group's border, a line end or what a backslash begins (Rich Text Format 1.9.1).
+func rtfAt(b []byte) (text string, n int) {
+	word := rtfWord.FindSubmatch(b)
+	switch {
+	case word != nil:
+		n = len(word[0])
+	case b[0] != '\\' || len(b) < 2:
+		return "", 1
+	case rtfByte(b) > 0:
+		return string([]byte{rtfByte(b)}), 4
+	case b[1] == '\'':
+		return "", 2
+	default:
+		return map[byte]string{'~': " ", '_': "-", '\\': "\\", '{': "{", '}': "}", '\n': "\n", '\r': "\n"}[b[1]], 2
+	}
+	switch string(word[1]) {
+	case "u":
+		code, err := strconv.Atoi(string(word[2]))
+		if err != nil {
+			return "", n
+		}
+		switch rest := b[n:]; { // the letter for programs without Unicode
+		case rtfByte(rest) > 0:
+			n += 4
+		case len(rest) > 0 && bytes.IndexByte([]byte("\\{}"), rest[0]) < 0:
+			n++
+		}
+		return string(rune(uint16(code))), n
+	case "par", "line", "page", "sect", "cell", "row":
+		return "\n\n", n
+	case "tab", "emspace", "enspace", "qmspace":
+		return " ", n
+	case "emdash", "endash":
+		return "-", n
+	case "lquote", "rquote":
+		return "'", n
+	}
+	return "", n
 }
 
 // rtfByte is the byte of an RTF escape; 0 for none. Digits in both cases begin a name instead: O\'Dea.

@@ -315,13 +315,13 @@ func (m *Matcher) Text(text string) []Hit { return m.find(raw(text), false, fals
 // find searches all layers of bytes. loose says that they are a record whose fields touch, where an
 // identifier needs no borders.
 func (m *Matcher) find(b []byte, loose, first bool) []Hit {
-	hits, _ := m.search(b, loose, nil, first, m.prober())
+	hits, _ := m.search(b, loose, false, nil, first, m.prober())
 	return hits
 }
 
-// search is find with bystanders, which may explain an occurrence without borders, and with a probe or none.
-// It reports what it could not see.
-func (m *Matcher) search(b []byte, loose bool, bystanders *Bystanders, first bool, near func(*layer) bool) ([]Hit, unseen) {
+// search is find with bystanders, which may explain an occurrence without borders, and with a probe or none. rtf says
+// that the bytes continue RTF. It reports what it could not see.
+func (m *Matcher) search(b []byte, loose, rtf bool, bystanders *Bystanders, first bool, near func(*layer) bool) ([]Hit, unseen) {
 	var hits []Hit
 	others := map[span]bool{} // names in addresses of others that only a decoded layer shows whole: so a first hit may be none
 	first = first && !(bytes.ContainsFunc(b, func(r rune) bool { return r < 0x80 && escapes[r] }) && slices.ContainsFunc(m.patterns, func(p Pattern) bool { return p.Kind == Address }))
@@ -361,7 +361,7 @@ func (m *Matcher) search(b []byte, loose bool, bystanders *Bystanders, first boo
 		})
 		return !first || len(hits) == 0
 	}
-	w.text(&layer{text: b, loose: loose, family: unresolved})
+	w.text(&layer{text: b, loose: loose, rtf: rtf, family: unresolved})
 	return merge(unexplained(hits, others, w.joined)), w.unseen
 }
 

@@ -69,6 +69,7 @@ func TestCompressedInRecords(t *testing.T) {
 		{"zlib of a record", zlibbed(t, 6, []byte("\x00\x03xzx9canary77q2026\x00")), true, ""},
 		{"zlib of UTF-16", zlibbed(t, 6, wide(said, false)), true, ""},
 		{"zlib, somebody else's", zlibbed(t, 6, []byte("asked zx9canary77q2 and Zoë Ångströms-Berg")), false, ""},
+		{"zlib, beside words of RTF", append(zlibbed(t, 6, []byte(said)), `\rtf1`...), true, ""},
 		{"zlib, its header alone", []byte("\x78\x9c\x78\x9c\x78\xda zx9 \x78\x01"), false, ""},
 		{"gzip of 1.5 MB", zipped(t, "", []byte(long)), true, ""},
 		{"zlib of 1.5 MB", zlibbed(t, 6, []byte(long)), true, ""},

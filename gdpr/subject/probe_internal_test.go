@@ -36,10 +36,10 @@ func TestProbeLosesNothing(t *testing.T) {
 		}
 		text = append(text, noise(rng)...)
 		loose := isBinary(text)
-		got, _ := m.search(text, loose, nil, false, m.prober())
+		got, _ := m.search(text, loose, false, nil, false, m.prober())
 		whole := *m
 		whole.firsts = nil
-		want, _ := whole.search(text, loose, nil, false, nil)
+		want, _ := whole.search(text, loose, false, nil, false, nil)
 		same := func(a, b Hit) bool { return a.Term == b.Term && a.Start == b.Start && a.End == b.End }
 		if !slices.EqualFunc(got, want, same) {
 			t.Fatalf("round %d, %q and %q: %v with the probe, %v without, in %q", round, a, b, got, want, text)

@@ -1,6 +1,7 @@
 package subject
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -203,6 +204,7 @@ func (m *Matcher) scanLeaf(ctx context.Context, r io.Reader, bystanders *Bystand
 	buf := (*hold)[:0]
 	base := int64(0) // offset of buf[0]
 	left := 0        // bytes of buf that were searched before, kept for context
+	rtf := false
 	for eof := false; !eof; {
 		if err := ctx.Err(); err != nil {
 			return rep, model.FromContext(ctx, "scan")
@@ -217,12 +219,13 @@ func (m *Matcher) scanLeaf(ctx context.Context, r io.Reader, bystanders *Bystand
 		if base == 0 && left == 0 && !asText {
 			rep.Binary = isBinary(buf)
 		}
+		rtf = rtf || bytes.Contains(buf, rtfMark)
 		limit := len(buf) - margin // later hits wait for more context
 		if eof {
 			limit = len(buf)
 		}
 		if limit > left {
-			hits, unseen := m.hitsIn(buf, left, limit, rep.Binary, bystanders)
+			hits, unseen := m.hitsIn(buf, left, limit, rep.Binary, rtf, bystanders)
 			cut := slices.IndexFunc(unseen.cut, func(at int) bool { return at >= left && at < limit })
 			switch {
 			case unseen.tooMuch:
@@ -252,12 +255,12 @@ func (m *Matcher) scanLeaf(ctx context.Context, r io.Reader, bystanders *Bystand
 
 // hitsIn finds hits that end in b[from:limit], as Bytes does: whole tokens in a text, any occurrence in a
 // record.
-func (m *Matcher) hitsIn(b []byte, from, limit int, binary bool, bystanders *Bystanders) ([]Hit, unseen) {
+func (m *Matcher) hitsIn(b []byte, from, limit int, binary, rtf bool, bystanders *Bystanders) ([]Hit, unseen) {
 	text, enc, wide := "", UTF8, false
 	if binary && from == 0 && limit == len(b) && Wide(b) {
 		text, enc, wide = Plain(b) // UTF-16
 	}
-	hits, unseen := m.search(b, binary && !wide, bystanders, false, m.prober())
+	hits, unseen := m.search(b, binary && !wide, rtf, bystanders, false, m.prober())
 	if wide { // the runs of base64 and hex are searched for in the decoded text only
 		at, place := 0, 0
 		to := func(next int) int {

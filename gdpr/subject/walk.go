@@ -52,6 +52,9 @@ type unseen struct {
 
 // text walks through a medium, or through the decoded text of a block.
 func (w *walker) text(l *layer) {
+	if l.rtf = l.rtf || bytes.Contains(l.text, rtfMark); l.rtf && !w.done {
+		w.rich(l)
+	}
 	if w.pieces == nil {
 		w.piece(l)
 		return
@@ -67,6 +70,14 @@ func (w *walker) text(l *layer) {
 			w.piece(&part)
 		}
 	})
+}
+
+// rich walks through the text of RTF.
+func (w *walker) rich(l *layer) {
+	if u := l.rich(); u != nil {
+		u.rtf = false
+		w.piece(u)
+	}
 }
 
 // piece walks through a layer and its inner layers. Most have no match: the first pass does not keep the
@@ -96,6 +107,9 @@ func (w *walker) piece(l *layer) {
 		})
 	}
 	l.unfold(w.reach, w.piece)
+	if l.rtf && l.family != unresolved && !w.done {
+		w.rich(l)
+	}
 	for _, enc := range w.charsets {
 		if u := l.shifted(enc); u != nil && !w.done {
 			w.see(u)
