@@ -188,7 +188,7 @@ func compressed(b []byte) bool {
 // read.
 func (l *layer) wide(foreign bool, yield func(*layer)) {
 	for _, size := range []int{2, 4} {
-		if foreign && size == 2 {
+		if foreign && (size == 2 || pairsApart(l.text)) {
 			l.decodeWide(size, yield)
 			continue
 		}
@@ -211,6 +211,20 @@ func (l *layer) wide(foreign bool, yield func(*layer)) {
 			part.decodeWide(size, yield)
 		}
 	}
+}
+
+// pairsApart reports whether two zeros, two other bytes and two zeros follow one another, as in UTF-32.
+func pairsApart(b []byte) bool {
+	for i := 0; i+6 <= len(b); i++ {
+		n := bytes.Index(b[i:], []byte{0, 0})
+		if n < 0 || i+n+6 > len(b) {
+			return false
+		}
+		if i += n; (b[i+2] != 0 || b[i+3] != 0) && b[i+4] == 0 && b[i+5] == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // decodeWide reads a piece in both byte orders, at each alignment.

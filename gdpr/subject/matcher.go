@@ -181,12 +181,24 @@ func anchorsOf(term string, p Pattern) []pattern {
 			}
 			for _, enc := range []Encoding{UTF16LE, UTF16BE} {
 				wide := encode(word, enc)
-				if out = append(out, pattern{bytes: wide}); len(wide) >= 4 {
+				if out = append(out, pattern{bytes: wide}, pattern{bytes: utf32Of(wide, enc)}); len(wide) >= 4 {
 					for _, form := range encodedForms(wide) {
 						out = append(out, pattern{bytes: form, fold: true})
 					}
 				}
 			}
+		}
+	}
+	return out
+}
+
+// utf32Of is UTF-16 as UTF-32, but for rare characters.
+func utf32Of(wide []byte, enc Encoding) (out []byte) {
+	for unit := range slices.Chunk(wide, 2) {
+		if enc == UTF16BE {
+			out = append(append(out, 0, 0), unit...)
+		} else {
+			out = append(append(out, unit...), 0, 0)
 		}
 	}
 	return out

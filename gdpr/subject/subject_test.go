@@ -16,6 +16,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"golang.org/x/text/encoding/unicode/utf32"
 	"pgregory.net/rapid"
 
 	"memdesk/gdpr/subject"
@@ -284,6 +285,32 @@ func BenchmarkScan(b *testing.B) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// TestUTF32: a name in any script must be found in UTF-32 of either byte order, alone and in a sentence.
+func TestUTF32(t *testing.T) {
+	for _, name := range []string{"Яна Ковалёва", "محمد بن سلمان", "דנה לוי", "Νίκος Παππάς", "김민준", "สมชาย วงศ์ไทย", "王小明"} {
+		m := matcher(t, name)
+		for _, text := range []string{name, strings.Repeat(name+" ", 20), "We met " + name + " at the quay.", strings.ToUpper(name) + ": да"} {
+			for _, enc := range []utf32.Endianness{utf32.LittleEndian, utf32.BigEndian} {
+				for _, mark := range []utf32.BOMPolicy{utf32.UseBOM, utf32.IgnoreBOM} {
+					b := in(utf32.UTF32(enc, mark), text)
+					if rep, err := m.Scan(t.Context(), strings.NewReader(b), nil); err != nil || rep.Hits == 0 {
+						t.Errorf("%s is not found in UTF-32 of %q (%v, %v): %+v, %v", name, text, enc, mark, rep, err)
+					}
+					if !m.NamesBytes([]byte(b)) {
+						t.Errorf("NamesBytes does not find %s in UTF-32 of %q (%v, %v)", name, text, enc, mark)
+					}
+				}
+			}
+		}
+		for _, enc := range []utf32.Endianness{utf32.LittleEndian, utf32.BigEndian} {
+			other := in(utf32.UTF32(enc, utf32.UseBOM), "Яна Ковалёвская, محمدي, 김민, quiet")
+			if m.NamesBytes([]byte(other)) {
+				t.Errorf("%s is found in a text about others", name)
+			}
 		}
 	}
 }
