@@ -481,7 +481,8 @@ func TestCompressedConversations(t *testing.T) {
 		must(t, err)
 		_, err = db.Exec(`INSERT INTO session_transcript_cold_archives VALUES('c', ?, ?, ?, ?)`, sum(blob), len(archive), len(blob), blob)
 		must(t, err)
-		scrub(t, open(t, openclaw.Config{Path: dir, Transcripts: mode}))
+		s := open(t, openclaw.Config{Path: dir, Transcripts: mode})
+		scrub(t, s)
 
 		plain := func(b []byte) string {
 			r, err := zstd.NewReader(bytes.NewReader(b))
@@ -489,6 +490,18 @@ func TestCompressedConversations(t *testing.T) {
 			out, err := io.ReadAll(r)
 			must(t, err)
 			return string(out)
+		}
+		if got := layer(t, s, "transcripts:main:session_transcript_archives"); strings.Contains(got, string(blob)) != (mode == openclaw.Keep) {
+			t.Errorf("%s: the cells of the archives: %t", mode, !strings.Contains(got, string(blob)))
+		}
+		listed, err := s.Maintainer.Layers(t.Context())
+		must(t, err)
+		for _, table := range []string{"transcript_events", "session_transcript_archives", "session_transcript_cold_archives"} {
+			if !slices.ContainsFunc(listed, func(l model.Layer) bool {
+				return l.ID == "transcripts:main:"+table && (l.Kind == model.LayerExternal) == (mode == openclaw.Keep)
+			}) {
+				t.Errorf("%s: no layer for the cells of %s", mode, table)
+			}
 		}
 		rows, err := db.Query(`SELECT 'zstd', archive_blob, archive_sha256, length(archive_blob), 0 FROM session_transcript_archives WHERE encoding = 'zstd'
 			UNION ALL SELECT 'identity', archive_blob, archive_sha256, length(archive_blob), 0 FROM session_transcript_archives WHERE encoding = 'identity'

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -45,7 +46,7 @@ func (d *Database) Owns(path string) bool {
 }
 
 // Layers lists the file, the tables set apart, and SQLite's own files beside it.
-func (d *Database) Layers(context.Context) ([]model.Layer, error) {
+func (d *Database) Layers(ctx context.Context) ([]model.Layer, error) {
 	info, err := os.Lstat(d.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -61,6 +62,10 @@ func (d *Database) Layers(context.Context) ([]model.Layer, error) {
 			l.Kind, l.Reason = model.LayerExternal, d.Reason
 		}
 		out = append(out, l)
+		for _, table := range d.packed(ctx) {
+			l.ID = d.ApartLayer + ":" + table
+			out = append(out, l)
+		}
 	}
 	for _, suffix := range sidecars {
 		if info, err := os.Lstat(d.Path + suffix); err == nil && info.Mode().IsRegular() {
@@ -70,8 +75,51 @@ func (d *Database) Layers(context.Context) ([]model.Layer, error) {
 	return out, nil
 }
 
+// packed are the tables set apart that may hold compressed cells: one on several pages can only be opened by its cell.
+// A database that cannot be read has none: its other layers tell.
+func (d *Database) packed(ctx context.Context) (tables []string) {
+	f, err := litefile.Open(d.Path, true)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	_ = f.View(ctx, "layers", func(q *litefile.Query) error {
+		tables = nil
+		for _, table := range d.Apart {
+			var n int64
+			if _, err := q.One(`SELECT count(*) FROM pragma_table_info(?) WHERE upper(type) = 'BLOB'`, []any{table}, &n); err != nil {
+				return err
+			}
+			if n > 0 {
+				tables = append(tables, table)
+			}
+		}
+		return nil
+	})
+	return tables
+}
+
+// cells reads a table set apart as a tar archive of its cells.
+func (d *Database) cells(ctx context.Context, table string) (io.ReadCloser, error) {
+	d.scan.RLock()
+	f, err := litefile.Open(d.Path, true)
+	if err != nil {
+		d.scan.RUnlock()
+		return nil, err
+	}
+	done := func() error { defer d.scan.RUnlock(); return f.Close() }
+	r, err := litefile.Medium{File: f}.OpenLayer(ctx, f.Name+":"+table)
+	if err != nil {
+		return nil, errors.Join(err, done())
+	}
+	return &reader{Reader: r, close: func() error { return errors.Join(r.Close(), done()) }}, nil
+}
+
 // OpenLayer reads one layer. Where the tables cannot be set apart, the file's layer is the whole file.
 func (d *Database) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error) {
+	if table, ok := strings.CutPrefix(id, d.ApartLayer+":"); ok && slices.Contains(d.Apart, table) {
+		return d.cells(ctx, table)
+	}
 	suffix, ok := strings.CutPrefix(id, d.Layer)
 	path := d.Path + suffix
 	if !ok || suffix != "" && !d.Owns(path) {
