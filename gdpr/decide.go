@@ -31,7 +31,8 @@ import (
 //     in which a bracket begins a list, it has no brackets.
 //  5. An item that can only be forgotten is forgotten, whatever was chosen for it: a tracker's line of an
 //     item that was deleted long ago.
-//     An item of a tier that only people change, in another program, is out of scope: it is named, and left.
+//     An item of a tier that only people change, in another program, is out of scope: it is named, and left. So is
+//     the log of a database among files.
 //  6. An item whose id is exactly the subject's identifier is about the subject, whatever its text: it is
 //     forgotten. If the id has other words too and the item stays, it gets an id without the identifier.
 //  7. In a store without a delete every item is redacted.
@@ -123,7 +124,7 @@ func (d *Desk) decide(ctx context.Context, m *subject.Matcher, s model.Store, q 
 				st.Reason += "; its bytes are no text that could be edited, so it goes as a whole"
 			}
 		case OutOfScope:
-			st.Reason += "; " + foreignReason
+			st.Reason += "; " + leftTo(s, f.Item)
 		case Held:
 			st.Ground = q.held(f.Item.ID)
 		case Redact:
@@ -279,7 +280,7 @@ func (d *Desk) action(m *subject.Matcher, s model.Store, q *search, f *Found) Ac
 	if q.held(id) != "" {
 		return Held
 	}
-	if tierOf(s, f.Item).Foreign {
+	if leftTo(s, f.Item) != "" {
 		return OutOfScope
 	}
 	if isSealed(s, f.Item) || s.Browser == nil { // an item that is known by recall alone cannot be edited
@@ -314,7 +315,19 @@ func (d *Desk) action(m *subject.Matcher, s model.Store, q *search, f *Found) Ac
 
 const ownIDsReason = "its id names the subject, and only the program that owns the store gives ids: forget it as a whole (`memdesk gdpr choose REQUEST --item REF --action forget`), or keep it back (`memdesk gdpr hold`)"
 
-const foreignReason = "people write it, and it is left to them: edit it in its own program"
+// leftTo says why an item is left to another program; empty: it is not.
+func leftTo(s model.Store, it model.Item) string {
+	switch {
+	case tierOf(s, it).Foreign:
+		return "people write it, and it is left to them: edit it in its own program"
+	case slices.ContainsFunc(logMagic, func(magic string) bool { return strings.HasPrefix(it.Body, magic) }):
+		return "it is the log of the database beside it, which would lose everybody's newest rows with it: end the program whose database it is, so that the log goes into the database, then plan again"
+	}
+	return ""
+}
+
+// logMagic are the first bytes of a write-ahead log and of a rollback journal of SQLite.
+var logMagic = []string{"\x37\x7f\x06\x82", "\x37\x7f\x06\x83", "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"}
 
 // tierOf is what a store declares of an item's tier; nothing where the store does not know the tier.
 func tierOf(s model.Store, it model.Item) model.TierSpec {

@@ -52,3 +52,21 @@ func TestTextsThatAreNoUTF8(t *testing.T) {
 		t.Errorf("%q", left)
 	}
 }
+
+// TestTheLogOfADatabase: a log among a store's files holds the newest rows of everybody in its database, so it must stay
+// and be named.
+func TestTheLogOfADatabase(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	log := "\x37\x7f\x06\x82\x00\x2d\xe2\x18\x00\x00\x10\x00 a row of Brin, and one of " + name + "\x00\x01"
+	plant(t, w.dir, map[string]string{"s/crm.db-wal": log, "s/crm.db": "SQLite format 3\x00\x10\x00\x02\x02", "s/a.md": "of " + name + "\n"})
+	w.more = []backends.StoreConfig{{Name: "notes", Kind: "devicelocal", Path: filepath.Join(w.dir, "s")}}
+	w.open()
+	out, err := w.erase(w.plan(w.file().ID))
+	if err != nil || out.Status != "complete_in_scope" || out.Forgotten != 1 {
+		t.Errorf("%s: forgotten %d, %q, %v", out.Status, out.Forgotten, out.Problems, err)
+	}
+	if b, err := os.ReadFile(filepath.Join(w.dir, "s", "crm.db-wal")); err != nil || string(b) != log {
+		t.Errorf("the log: %q, %v", b, err)
+	}
+}

@@ -94,8 +94,8 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 			}
 			continue
 		}
-		if tierOf(s, f.Item).Foreign { // its file's row names it
-			left[f.Item.ID] = foreignReason
+		if why := leftTo(s, f.Item); why != "" { // its file's row names it
+			left[f.Item.ID] = why
 			continue
 		}
 		items.Hits++
