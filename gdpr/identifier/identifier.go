@@ -43,6 +43,8 @@ func Warnings(id string) []string {
 		warn("it is one short word: it is found with a capital only, and means other people of that name too; give the whole name")
 	case kind == subject.Name && !strings.ContainsFunc(id, unicode.IsSpace):
 		warn("it is one word: it means other people of that name too; give the whole name")
+	case kind == subject.Name && !slices.ContainsFunc(strings.Fields(word), func(w string) bool { return utf8.RuneCountInString(w) > 2 && !slices.Contains(commonWords, w) }):
+		warn("each of its words is short or a common word: texts that do not mean the person would be erased too; look at each item of the plan")
 	case kind == subject.ID && utf8.RuneCountInString(id) < 6:
 		warn("it is short: it is found in exactly this case only")
 	}

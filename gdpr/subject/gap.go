@@ -2,8 +2,11 @@ package subject
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
+	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/nyaruka/phonenumbers"
 )
@@ -20,7 +23,11 @@ func (p *Pattern) fits(v *view, lo, hi int) (from int, whole, ok bool) {
 		from, ok = p.dialled(v, lo, hi)
 		return from, ok, ok
 	case Name:
-		if slug, ok = p.joined(v, lo, hi); !ok {
+		var listed bool
+		if slug, listed, ok = p.joined(v, lo, hi); !ok {
+			return 0, false, false
+		}
+		if (p.Comma > 0 || listed) && ofOthers(v.src[max(0, int(v.from[lo])-maxJoined):v.from[lo]], v.src[v.to[hi-1]:min(len(v.src), int(v.to[hi-1])+maxJoined)], listed) {
 			return 0, false, false
 		}
 		if first, _ := decodeRune(v.src[v.from[lo]:]); p.Strict && unicode.IsLower(first) {
@@ -84,34 +91,78 @@ func (p *Pattern) Key(v *view, lo, hi int) string {
 }
 
 // joined reports whether the gaps between the letters of a name are allowed: between words any separator,
-// inside a word only markup and a line end. slug: words are joined as in file names and links.
-func (p *Pattern) joined(v *view, lo, hi int) (slug, ok bool) {
-	spaced := false
+// inside a word only markup and a line end. slug: words are joined as in file names and links. listed: two items of a
+// list hold them.
+func (p *Pattern) joined(v *view, lo, hi int) (slug, listed, ok bool) {
+	spaced, glued, camel := false, p.Shape == name, false
 	for i := lo + 1; i < hi; i++ {
 		if v.from[i] == v.from[i-1] || v.to[i-1] >= v.from[i] && !slices.Contains(p.Breaks, i-lo) {
 			continue
 		}
 		g := gapOf(v.gap(i))
+		listed = listed || g.listed
 		if p.Comma > 0 && i-lo == p.Comma {
 			if !g.comma && !(g.parts && unicode.Is(unicode.Cyrillic, v.runeAt(lo))) { // Russian sets none
-				return false, false
+				return false, false, false
 			}
-			spaced = true
+			spaced, glued = true, false
 			continue
 		}
 		if !slices.Contains(p.Breaks, i-lo) {
 			if g.text == "" || g.hyphenated || g.text != "x" && (g.text == " " || g.line) && besideUnspaced(v, i) {
 				continue
 			}
-			return false, false
+			return false, false, false
 		}
 		if !g.parts {
-			return false, false
+			return false, false, false
+		}
+		if first := v.runeAt(i); g.text == "" {
+			camel = camel || !unicode.IsLower(first) && !unicode.IsUpper(lastRune(v.src[:v.to[i-1]]))
+		} else {
+			glued = false
 		}
 		slug = slug || g.slug
 		spaced = spaced || !g.slug && g.text != "" && g.text != "'"
 	}
-	return slug && !spaced, true
+	if glued && !camel && hi-lo < leastGlued && !handle(v.src, int(v.from[lo]), int(v.to[hi-1])) {
+		return false, false, false
+	}
+	return slug && !spaced, listed, true
+}
+
+// leastGlued is the shortest name, in letters, that counts where its words are written as one in one case: shorter ones
+// are words of a language, as Mark Down is.
+const leastGlued = 9
+
+// handle reports whether an at sign stands beside b[lo:hi].
+func handle(b []byte, lo, hi int) bool {
+	return lo > 0 && b[lo-1] == '@' || hi < len(b) && b[hi] == '@'
+}
+
+// titles stand before a last name.
+var titles = []string{"mr", "mrs", "ms", "dr", "herr", "frau", "mme", "name"}
+
+// moreNames matches what follows a first name in a row of names.
+var moreNames = regexp.MustCompile(`^[*_~]*,? +(\p{Lu}|and |und |& )`)
+
+// ofOthers reports whether the words around a name with the last name first, or around one over two items of a list,
+// are better read as other names: Anna Holt, Maren Berg are two people. listed: over two items.
+func ofOthers(before, after []byte, listed bool) bool {
+	b := bytes.TrimRight(before, " \u00a0*~")
+	if listed && len(b) < len(before) && (bytes.HasSuffix(b, []byte("-")) || bytes.HasSuffix(before, []byte("* "))) {
+		return true // each item is one word of the name
+	}
+	if bytes.IndexByte(before[len(b):], ' ') < 0 || !listed && !moreNames.Match(after) {
+		return false
+	}
+	start := len(b)
+	for start > 0 && (wordByte(b[start-1]) || b[start-1] >= utf8.RuneSelf) {
+		start--
+	}
+	first, _ := utf8.DecodeRune(b[start:])
+	word := strings.ToLower(string(b[start:]))
+	return unicode.IsUpper(first) && !slices.Contains(roleWords, word) && !slices.Contains(titles, word)
 }
 
 func besideUnspaced(v *view, i int) bool {
@@ -127,6 +178,7 @@ type gap struct {
 	slug       bool   // joins words as file names and links do
 	comma      bool   // between the last name and the first
 	line       bool   // contains a line end
+	listed     bool   // contains a line end and the mark of a list's item
 	hyphenated bool   // contains a line end behind a hyphen, which may divide a word
 }
 
@@ -170,6 +222,7 @@ func gapOf(b []byte) gap {
 	head, tail, line := bytes.Cut(t, []byte("\n"))
 	quoted := line && len(bytes.Trim(tail, " >#|/*-")) == 0
 	head = bytes.TrimRight(head, " ")
+	g.listed = quoted && bytes.Contains(tail, []byte("-")) || quoted && bytes.Contains(b, []byte("\n* "))
 	g.line, g.hyphenated = quoted && len(head) == 0, quoted && string(head) == "-"
 	switch g.text {
 	case "-", "_", ".", "+":
