@@ -136,7 +136,7 @@ func end(b []byte, at int) int {
 
 // escapes are the characters with which an escape begins.
 var escapes = func() (t [256]bool) {
-	for _, c := range []byte(`%&=\+?`) {
+	for _, c := range []byte("%&=\\+?\x1b") {
 		t[c] = true
 	}
 	return t
@@ -144,7 +144,7 @@ var escapes = func() (t [256]bool) {
 
 // families are escapes that occur in the same text: those of one family are resolved together. In a link =ad
 // is no quoted-printable.
-var families = []string{`%&\\`, "=?", "+"}
+var families = []string{"%&\\\x1b", "=?", "+"}
 
 // followed are the families that are tried on the result of each family; the last entry, for unresolved text,
 // has all.
@@ -279,12 +279,19 @@ func escapeAt(b []byte) (text string, n int, m Method) {
 	case '\\':
 		text, n = backslash(b)
 		return text, n, Escaped
+	case '\x1b': // colours and other marks of a terminal: as emphasis is
+		if n := len(terminal.Find(b)); n > 0 {
+			return "*", n, Escaped
+		}
 	case '+':
 		text, n = utf7(b)
 		return text, n, UTF7
 	}
 	return "", 0, ""
 }
+
+// terminal matches a control sequence (ECMA-48, 5.4).
+var terminal = regexp.MustCompile("^\x1b\\[[0-?]*[ -/]*[@-~]")
 
 func hexByte(b []byte) (byte, bool) {
 	if len(b) < 2 || hexDigit[b[0]] == 0 || hexDigit[b[1]] == 0 {
@@ -361,6 +368,11 @@ func backslash(b []byte) (string, int) {
 			return string([]byte{n}), 4
 		}
 		return string(c), 2
+	case 'e':
+		if len(b) > 2 && b[2] == '[' {
+			return "\x1b", 2
+		}
+		return "", 0
 	case 'x', 'u', 'U':
 		if len(b) > 2 && b[2] == '{' {
 			if n, k := number(3, 8, 16); k > 0 && 3+k < len(b) && b[3+k] == '}' {
@@ -391,6 +403,9 @@ func backslash(b []byte) (string, int) {
 	}
 	if n, k := number(1, 3, 8); k == 3 && n < 256 {
 		return string([]byte{byte(n)}), 4
+	}
+	if c := b[1]; c > ' ' && c < 0x7f && asciiFold[c] == 0 { // of Markdown (CommonMark, 2.4)
+		return string(c), 2
 	}
 	return "", 0
 }

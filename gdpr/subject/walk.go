@@ -123,7 +123,7 @@ func (w *walker) piece(l *layer) {
 			}
 		}
 	}
-	if l.escapes == 0 && !l.units && (bytes.IndexByte(l.text, 0) >= 0 || w.foreign && !plainText(l.text)) {
+	if (l.escapes == 0 || l.family == 0 && bytes.Contains(l.text, []byte("\xfe\xff"))) && !l.units && (bytes.IndexByte(l.text, 0) >= 0 || w.foreign && !plainText(l.text)) {
 		l.wide(w.foreign && w.mayBegin(l), w.piece)
 	}
 }
