@@ -94,8 +94,8 @@ type run struct {
 	sum      Summary
 	total    int64
 	later    []string // ids that wait for others
-	// first are the first ids by the place in the destination that their key leads to, where items are replaced:
-	// another item of the same place would replace the first one's copy. A tier of one document is one place.
+	// first are the first ids by the place in the destination that their key leads to: another item of the same
+	// place finds the first one's copy there, and must not replace it. A tier of one document is one place.
 	first map[string]string
 	stuck bool // the last pass settled nothing: waiting items fail in the next
 }
@@ -121,7 +121,7 @@ func (r *run) pages(ctx context.Context) error {
 			r.settle(Outcome{ID: "", Result: Failed, Reason: "not looked at: " + why})
 		}
 		for _, h := range page.Items {
-			if to := r.mapping(h.Tier).To; r.Replace && to != "" {
+			if to := r.mapping(h.Tier).To; to != "" {
 				at := cmp.Or(r.addressed(model.RetainRequest{Tier: to, Key: keyOf(h.ID)}), r.addressed(model.RetainRequest{Tier: to}))
 				r.first[at] = cmp.Or(r.first[at], h.ID)
 			}
@@ -365,11 +365,10 @@ func (r *run) existing(ctx context.Context, id string, req model.RetainRequest, 
 		return failed(id, at, err)
 	case same(req, have):
 		return Outcome{ID: id, To: at, Result: Skipped, Reason: theSame}
+	case req.ID == "" && cmp.Or(r.first[at], id) != id:
+		return failed(id, at, model.E(model.Conflict, "", errors.New(r.first[at]+" has the same place there, and this would replace its copy")))
 	case !r.Replace:
 		return Outcome{ID: id, To: at, Result: Skipped, Reason: "something else stands there already; --replace puts this in its place"}
-	}
-	if first := r.first[at]; req.ID == "" && first != "" && first != id {
-		return failed(id, at, model.E(model.Conflict, "", errors.New(first+" has the same place there, and this would replace its copy")))
 	}
 	req.IfMatch = have.Revision
 	req.Meta = slices.DeleteFunc(req.Meta, func(f model.Field) bool { return f.ReadOnly })

@@ -525,6 +525,20 @@ func TestReplaceSparesTheSameCopy(t *testing.T) {
 	}
 }
 
+// TestTwoItemsOfOneKey: the second must fail, in this run and in the next: no run has copied it.
+func TestTwoItemsOfOneKey(t *testing.T) {
+	from := crewshipAt(t, memoryDir(t, map[string]string{"topics/x-y.md": "first\n", "topics/x/y.md": "second\n"}))
+	to := crewshipAt(t, memoryDir(t, map[string]string{"AGENT.md": "old\n"}))
+	j := &memory{}
+	for n, want := range []transfer.Summary{{Copied: 1, Failed: 1}, {Skipped: 1, Failed: 1}} {
+		sum, all, err := run(t, from, to, transfer.Options{Map: map[string]string{"topics": "daily"}}, j)
+		sum.Err = nil
+		if err != nil || sum != want {
+			t.Errorf("run %d: %+v %+v %v", n, sum, all, err)
+		}
+	}
+}
+
 // TestWhatAnObjectCannotHold: a field that an object has no place for must be named.
 func TestWhatAnObjectCannotHold(t *testing.T) {
 	from := openInMemory("from")
