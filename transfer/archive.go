@@ -261,21 +261,20 @@ func openPlain(path string) (*os.File, error) {
 }
 
 // OpenExport opens an export as a store to copy from: it can be listed and read, and has no provider. It
-// fails with InvalidInput where the directory is no export or was changed. Close the store.
-func OpenExport(dir string) (s model.Store, m Manifest, err error) {
-	fail := func(err error) (model.Store, Manifest, error) {
-		return model.Store{}, m, model.E(model.InvalidInput, "export", err)
+// fails with InvalidInput where the directory is no export or was changed. A list of it names what the export does
+// not hold. Close the store.
+func OpenExport(dir string) (model.Store, error) {
+	fail := func(err error) (model.Store, error) {
+		return model.Store{}, model.E(model.InvalidInput, "export", err)
 	}
 	head, err := openPlain(filepath.Join(dir, manifestFile))
 	if err != nil {
 		return fail(fmt.Errorf("%s is no export: %w", dir, err))
 	}
-	text, err := io.ReadAll(head)
-	_ = head.Close() // it was only read
-	if err != nil {
-		return fail(fmt.Errorf("%s is no export: %w", dir, err))
-	}
-	if err := json.Unmarshal(text, &m); err != nil || m.Type != manifestType {
+	var m Manifest
+	err = json.NewDecoder(head).Decode(&m) // not read whole: what is no JSON may be endless
+	_ = head.Close()                       // it was only read
+	if err != nil || m.Type != manifestType {
 		return fail(fmt.Errorf("%s is no export: its %s is not memdesk's", dir, manifestFile))
 	}
 	if m.V != version {
@@ -285,7 +284,7 @@ func OpenExport(dir string) (s model.Store, m Manifest, err error) {
 	if err != nil {
 		return fail(err)
 	}
-	x := &export{file: f, at: map[string]span{}}
+	x := &export{file: f, problems: m.Problems, at: map[string]span{}}
 	if err := x.index(m); err != nil {
 		_ = f.Close()
 		return fail(fmt.Errorf("%s is not as it was written: %w", filepath.Join(dir, itemsFile), err))
@@ -296,39 +295,39 @@ func OpenExport(dir string) (s model.Store, m Manifest, err error) {
 		return fail(err)
 	}
 	return model.Store{Name: m.Store + "-export", Kind: m.Kind, Location: abs, ReadOnly: true, ReadOnlyReason: "it is an export", Tiers: m.Tiers,
-		Browser: x, Beside: x.beside, Closer: f.Close}, m, nil
+		Browser: x, Beside: x.beside, Closer: f.Close}, nil
 }
 
 // export reads the items of an export. It is safe for concurrent use.
 type export struct {
-	file  *os.File
-	items []model.Header // in the order of the file
-	at    map[string]span
+	file     *os.File
+	problems []string       // of the manifest
+	items    []model.Header // in the order of the file
+	at       map[string]span
 }
 
-// span is a line of the file, in bytes.
+// span is an item's part of the file, in bytes.
 type span struct{ from, length int64 }
 
 // index reads the file once: the place of each item, and whether everything agrees with the manifest.
 func (x *export) index(m Manifest) error {
 	sum := sha256.New()
-	r := bufio.NewReader(io.TeeReader(x.file, sum))
-	for from := int64(0); ; {
-		line, err := r.ReadBytes('\n')
-		if errors.Is(err, io.EOF) && len(line) == 0 {
+	in := json.NewDecoder(io.TeeReader(x.file, sum))
+	for from := int64(0); ; from = in.InputOffset() {
+		var a archived
+		err := in.Decode(&a)
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
 			return err
 		}
-		var a archived
-		if err := json.Unmarshal(line, &a); err != nil {
-			return err
-		}
 		h := a.item().Header
+		if _, twice := x.at[h.ID]; twice {
+			return fmt.Errorf("%q is in it twice", h.ID)
+		}
 		x.items = append(x.items, h)
-		x.at[h.ID] = span{from, int64(len(line))}
-		from += int64(len(line))
+		x.at[h.ID] = span{from, in.InputOffset() - from}
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)); got != m.SHA256 || int64(len(x.items)) != m.Items {
 		return fmt.Errorf("%d items of %d, sha256 %s", len(x.items), m.Items, got)
@@ -375,7 +374,7 @@ func (x *export) List(_ context.Context, req model.PageRequest) (model.Page, err
 			return model.Page{}, model.Errorf(model.InvalidInput, "items", "this cursor is of another list")
 		}
 	}
-	var page model.Page
+	page := model.Page{Problems: x.problems}
 	for i, h := range x.items {
 		if req.Tier != "" && h.Tier != req.Tier {
 			continue

@@ -82,7 +82,7 @@ func export(t *testing.T, s model.Store) (dir string) {
 
 func openExport(t *testing.T, dir string) model.Store {
 	t.Helper()
-	s, _, err := transfer.OpenExport(dir)
+	s, err := transfer.OpenExport(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestAnExportOfPipesAndLinks(t *testing.T) {
 			}
 			opened := make(chan error, 1)
 			go func() {
-				s, _, err := transfer.OpenExport(dir)
+				s, err := transfer.OpenExport(dir)
 				_ = s.Close()
 				opened <- err
 			}()
@@ -278,12 +278,40 @@ func TestExportIsWholeOrNotThere(t *testing.T) {
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if s, _, err := transfer.OpenExport(dir); !errors.Is(err, model.InvalidInput) {
+		if s, err := transfer.OpenExport(dir); !errors.Is(err, model.InvalidInput) {
 			t.Errorf("%s: opened as %s: %v", name, s.Name, err)
 		}
 	}
-	if _, _, err := transfer.OpenExport(parent); !errors.Is(err, model.InvalidInput) {
+	if _, err := transfer.OpenExport(parent); !errors.Is(err, model.InvalidInput) {
 		t.Errorf("no export: %v", err)
+	}
+}
+
+// TestAnExportThatIsNoneOfOurs: its files must not fill the memory, and an item that is there twice is not one item.
+func TestAnExportThatIsNoneOfOurs(t *testing.T) {
+	s := openInMemory("from")
+	fill(t, s)
+	huge := func(path string) error { return errors.Join(os.Truncate(path, 0), os.Truncate(path, 1<<40)) }
+	for name, tt := range map[string]struct {
+		file  string
+		spoil func(path string) error
+		words string
+	}{
+		"huge store.json":  {"store.json", huge, "not memdesk's"},
+		"huge items.jsonl": {"items.jsonl", huge, "invalid character"},
+		"an item twice": {"items.jsonl", func(path string) error {
+			text, err := os.ReadFile(path)
+			line, _, _ := strings.Cut(string(text), "\n")
+			return errors.Join(err, os.WriteFile(path, []byte(string(text)+line+"\n"), 0o600))
+		}, "twice"},
+	} {
+		dir := export(t, s)
+		if err := tt.spoil(filepath.Join(dir, tt.file)); err != nil {
+			t.Fatal(err)
+		}
+		if s, err := transfer.OpenExport(dir); !errors.Is(err, model.InvalidInput) || !strings.Contains(err.Error(), tt.words) {
+			t.Errorf("%s: opened as %s: %v", name, s.Name, err)
+		}
 	}
 }
 
@@ -314,9 +342,14 @@ func TestOneOddItemDoesNotEndAnExport(t *testing.T) {
 		}
 		return model.Beside{}, nil
 	}
-	m, err := transfer.Export(t.Context(), s, filepath.Join(t.TempDir(), "export"), now, func(int64, int64) {})
+	dir := filepath.Join(t.TempDir(), "export")
+	m, err := transfer.Export(t.Context(), s, dir, now, func(int64, int64) {})
 	if err != nil || m.Items != 2 || len(m.Problems) != 1 || !strings.HasPrefix(m.Problems[0], "nan: ") {
 		t.Errorf("%+v, %v", m, err)
+	}
+	sum, all, err := run(t, openExport(t, dir), openInMemory("to"), transfer.Options{}, &memory{})
+	if err != nil || sum.Copied != 2 || sum.Failed != 1 || !strings.Contains(all[0].Reason, "not looked at: nan: ") {
+		t.Errorf("copied from there: %+v, %v", all, err)
 	}
 }
 

@@ -93,9 +93,7 @@ func (a *app) copySource(name string) (model.Store, error) {
 	if !transfer.IsExport(name) {
 		return a.openStore(name)
 	}
-	from, m, err := transfer.OpenExport(a.path(name))
-	a.sayEach(m.Problems, "the export does not hold: %s")
-	return from, err
+	return transfer.OpenExport(a.path(name))
 }
 
 // exportCommand writes a whole store into a directory.
