@@ -52,7 +52,7 @@ const maxJobTitle = 256
 type Copied struct {
 	transfer.Summary
 	Job jobs.ID
-	End jobs.Status
+	End jobs.Status // without an error where only single items failed: the summary counts them
 }
 
 var errNotWhole = errors.New("some items were not copied")
@@ -86,6 +86,9 @@ func (s *Session) Copy(ctx context.Context, r *jobs.Runner, plan transfer.Plan, 
 		return out, err
 	}
 	out.End, err = follow(ctx, r, out.Job, c.Status)
+	if errors.Is(out.End.Err, errNotWhole) {
+		out.End.Err = nil
+	}
 	return out, err
 }
 

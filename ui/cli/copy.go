@@ -192,16 +192,18 @@ func (a *app) runCopy(ctx context.Context, r *jobs.Runner, s *operator.Session, 
 	switch {
 	case f.dryRun:
 		return partialIf(done.Failed+done.Left > 0)
-	case done.Failed > 0:
-		return notCopied(done.Summary)
-	case done.End.State == jobs.Cancelled:
-		return &exitError{exitPartial, model.E(model.Timeout, "", errors.New("stopped; the same command takes it up again"))}
+	case done.End.State == jobs.Cancelled: // before the failed ones: nobody has looked at the others
+		return &exitError{exitPartial, model.Errorf(model.Timeout, "", "stopped after %d of %s; the same command takes it up again", done.End.Done, plural(max(done.End.Done, done.End.Total), "item"))}
 	case done.End.Err != nil && done.Copied > 0:
 		return &exitError{exitPartial, done.End.Err}
-	case done.End.Err == nil && done.Left > 0:
+	case done.End.Err != nil:
+		return done.End.Err
+	case done.Failed > 0:
+		return notCopied(done.Summary)
+	case done.Left > 0:
 		return &exitError{exitPartial, model.E(model.Unsupported, "", errors.New("some tiers go nowhere, and their items were left; --map FROM=TO gives a tier a place"))}
 	}
-	return done.End.Err
+	return nil
 }
 
 // notCopied is the error of a copy with failed items: of the kind of one of them, and retryable where the same

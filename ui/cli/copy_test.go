@@ -107,7 +107,8 @@ func TestExportAndBack(t *testing.T) {
 	d.run("copy", "--from", out, "--to", "crewship", "--yes").want(t, 2, "not as it was written")
 }
 
-// TestACopyWhoseListBreaks: items that were copied before the source failed make the copy partial.
+// TestACopyWhoseListBreaks: items that were copied before the source failed make the copy partial, and one that failed
+// must not hide that others were not looked at.
 func TestACopyWhoseListBreaks(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -115,20 +116,24 @@ func TestACopyWhoseListBreaks(t *testing.T) {
 		case "/v1/store":
 			_, _ = io.WriteString(w, `{"kind":"x","tiers":[{"name":"notes"}],"facets":["browse"]}`)
 		case "/v1/read":
+			if strings.Contains(string(body), `"b"`) {
+				w.WriteHeader(http.StatusForbidden)
+				return
+			}
 			_, _ = io.WriteString(w, `{"id":"a","tier":"notes","bytes":4,"content":"rope"}`)
 		case "/v1/list":
 			if strings.Contains(string(body), "next") {
 				w.WriteHeader(http.StatusBadGateway)
 				return
 			}
-			_, _ = io.WriteString(w, `{"items":[{"id":"a","tier":"notes","bytes":4}],"next":"next","total":{"n":2}}`)
+			_, _ = io.WriteString(w, `{"items":[{"id":"a","tier":"notes","bytes":4},{"id":"b","tier":"notes","bytes":4}],"next":"next","total":{"n":3}}`)
 		}
 	}))
 	defer srv.Close()
 	d := newDesk(t)
 	d.env["FAR_TOKEN"] = "a-token-of-this-test-0123456789"
-	r := d.run("--open", "remote=FAR_TOKEN@"+srv.URL, "copy", "--from", "remote", "--to", "crewship", "--map", "notes=topics", "--yes", "--json").want(t, 3, "502")
-	if sum := r.row(t, "summary"); sum["copied"] != 1.0 {
+	r := d.run("--open", "remote=FAR_TOKEN@"+srv.URL, "copy", "--from", "remote", "--to", "crewship", "--map", "notes=topics", "--yes", "--json").want(t, 3, "list: the server answered with HTTP status 502")
+	if sum := r.row(t, "summary"); sum["copied"] != 1.0 || sum["failed"] != 1.0 {
 		t.Errorf("summary: %v", sum)
 	}
 }
