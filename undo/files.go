@@ -285,10 +285,15 @@ func (k *Keeper) Erase(match func(e Entry, body string) bool) (int, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			return false, nil
 		case err != nil:
-			return false, model.Errorf(model.Internal, "undo", "entry %s cannot be read, so nobody can say whom it names: %w", id, atomicfile.Pathless(err))
+			return false, unread(id, err)
 		}
 		return match(e, body) || e.anySide(body, match), nil
 	})
+}
+
+// unread is the error of an erasure that could not look at an entry.
+func unread(id string, err error) error {
+	return model.Errorf(model.Internal, "undo", "entry %s cannot be read, so nobody can say whom it names: %w", id, atomicfile.Pathless(err))
 }
 
 // Each passes every entry, and each side of one, to look. It changes nothing; a damaged entry is an error after the
@@ -304,7 +309,7 @@ func (k *Keeper) Each(look func(e Entry, body string)) error {
 			continue
 		}
 		if rerr != nil {
-			err = model.Errorf(model.Internal, "undo", "entry %s cannot be read, so nobody can say whom it names: %w", id, atomicfile.Pathless(rerr))
+			err = unread(id, rerr)
 			continue
 		}
 		look(e, body)
@@ -317,18 +322,23 @@ func (k *Keeper) Each(look func(e Entry, body string)) error {
 }
 
 // dropAbout removes the entries that keep something of an item of a store, or a field that is a person's id, for an
-// erasure. An empty person is nobody.
+// erasure. An empty person is nobody. An entry that cannot be read is an error after the others.
 func (k *Keeper) dropAbout(s model.Store, person string, items ...string) error {
 	places, gone := s.Identities(), map[string]bool{}
 	for _, item := range items {
-		gone[item] = true
+		gone[item] = item != "" // an id that the store never told
 	}
 	about := func(item string, meta []model.Field) bool {
 		return gone[item] || person != "" && slices.ContainsFunc(meta, func(f model.Field) bool { return f.Value == person })
 	}
 	_, err := k.remove(staleTemp, func(id string) (bool, error) {
 		e, err := k.head(id)
-		if err != nil || !slices.Contains(places, e.Where) { // a damaged entry names no item
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return false, nil
+		case err != nil:
+			return false, unread(id, err)
+		case !slices.Contains(places, e.Where):
 			return false, nil
 		}
 		return slices.ContainsFunc(e.sides(), func(side Side) bool { return about(side.Item, side.Meta) }) ||

@@ -2,6 +2,7 @@ package undo_test
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,10 +16,14 @@ import (
 type fourVerbs struct {
 	model.Provider
 	texts map[string]string
+	down  error // of recall
 }
 
 func (f *fourVerbs) Recall(_ context.Context, req model.RecallRequest) (model.RecallResult, error) {
-	var out model.RecallResult
+	out := model.RecallResult{}
+	if f.down != nil {
+		return out, f.down
+	}
 	for source, text := range f.texts {
 		if strings.Contains(source+" "+text, req.Query) {
 			out.Hits = append(out.Hits, model.RecallSnippet{Source: source, Snippet: text})
@@ -46,6 +51,11 @@ func TestForgettingWhatRecallReturned(t *testing.T) {
 	if err != nil || len(said) != 1 || !strings.Contains(said[0], "undo cannot put it back") {
 		t.Errorf("%q %v", said, err)
 	}
+	f.down = model.Errorf(model.Unavailable, "recall", "it restarts")
+	if _, _, err := k.Forget(t.Context(), s, model.ForgetRequest{ID: "pins/rye.md"}); !errors.Is(err, model.Unavailable) || len(f.texts) != 2 {
+		t.Errorf("without a recall: %v, left %q", err, f.texts)
+	}
+	f.down = nil
 	res, e, err := k.Forget(t.Context(), s, model.ForgetRequest{ID: "pins/rye.md"})
 	if err != nil || res.Removed != 1 || e.ID == "" || e.Obstacle == "" {
 		t.Fatalf("%+v %+v %v", res, e, err)

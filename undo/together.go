@@ -123,8 +123,10 @@ func (k *Keeper) Possible(ctx context.Context, s model.Store, op model.Op, chang
 			continue
 		}
 		n++
-		_, e.Sides[n].After, err = carryOut(ctx, s, c, e.Sides[n].Before)
-		if err != nil {
+		_, after, err := carryOut(ctx, s, c, e.Sides[n].Before)
+		if err == nil {
+			e.Sides[n].After = after
+		} else {
 			left[i] = err
 		}
 		if err == nil || !model.Unchanged(err) {
@@ -164,7 +166,7 @@ func (k *Keeper) lookAll(ctx context.Context, s model.Store, act model.Op, chang
 	}
 	all := Entry{Op: act, Item: changes[0].id(), Existed: true}
 	var body strings.Builder
-	seen := map[string]bool{}
+	seen, parts := map[string]bool{}, map[string]bool{}
 	for i, c := range changes {
 		if seen[c.id()] {
 			return Entry{}, "", model.Errorf(model.InvalidInput, "undo", "%q is changed twice", c.id())
@@ -187,7 +189,7 @@ func (k *Keeper) lookAll(ctx context.Context, s model.Store, act model.Op, chang
 			left[i] = err
 			continue
 		}
-		all.related(e)
+		all.related(e, parts)
 		side := Side{Item: c.id(), Op: op, Existed: e.Existed, Before: e.After, Meta: e.Meta, Bytes: int64(len(text)), Obstacle: e.Obstacle, Beside: e.Beside}
 		if c.Retain != nil {
 			side.Plan = digest(c.Retain.Content)
@@ -198,14 +200,14 @@ func (k *Keeper) lookAll(ctx context.Context, s model.Store, act model.Op, chang
 		all.Sides = append(all.Sides, side)
 		body.WriteString(text)
 	}
-	return all, body.String(), k.fallTogether(ctx, s, &all)
+	return all, body.String(), k.fallTogether(ctx, s, &all, parts)
 }
 
-// related adds the relations that may fall with one of several items.
-func (e *Entry) related(one Entry) {
-	have := e.hasPart()
+// related adds the relations that may fall with one of several items; have are those that the entry has.
+func (e *Entry) related(one Entry, have map[string]bool) {
 	for _, p := range one.Parts {
 		if !have[p.Item] {
+			have[p.Item] = true
 			e.Parts = append(e.Parts, p)
 			e.PartsTotal++
 		}
@@ -214,16 +216,8 @@ func (e *Entry) related(one Entry) {
 	e.Unseated += one.Unseated
 }
 
-func (e *Entry) hasPart() map[string]bool {
-	have := map[string]bool{}
-	for _, p := range e.Parts {
-		have[p.Item] = true
-	}
-	return have
-}
-
 // fallTogether adds the relations that fall only because several items go.
-func (k *Keeper) fallTogether(ctx context.Context, s model.Store, e *Entry) error {
+func (k *Keeper) fallTogether(ctx context.Context, s model.Store, e *Entry, have map[string]bool) error {
 	var going []string
 	for _, side := range e.Sides {
 		if side.Op == model.OpForget && side.Existed {
@@ -238,7 +232,6 @@ func (k *Keeper) fallTogether(ctx context.Context, s model.Store, e *Entry) erro
 		return err
 	}
 	e.Counted = true
-	have := e.hasPart()
 	for i, f := range falls {
 		if e.Falls = append(e.Falls, f.ID); i >= maxFalls || have[f.ID] {
 			continue

@@ -118,10 +118,7 @@ func (k *Keeper) Retain(ctx context.Context, s model.Store, req model.RetainRequ
 func (k *Keeper) retain(ctx context.Context, s model.Store, req model.RetainRequest) (model.RetainResult, Entry, error) {
 	if req.Erase {
 		res, err := s.Provider.Retain(ctx, req)
-		if err == nil {
-			err = k.dropAbout(s, "", res.ID)
-		}
-		return res, Entry{}, err
+		return res, Entry{}, k.erased(err, s, "", cmp.Or(res.ID, req.ID))
 	}
 	id := req.ID
 	addressed := id != ""
@@ -288,10 +285,16 @@ func (k *Keeper) erase(ctx context.Context, s model.Store, req model.ForgetReque
 		}
 	}
 	res, err := s.Provider.Forget(ctx, req)
-	if err == nil {
-		err = k.dropAbout(s, req.DataSubjectID, items...)
+	return res, k.erased(err, s, req.DataSubjectID, items...)
+}
+
+// erased drops the entries about what an erasure removed, or may have removed: once it has, the next call does not
+// find the items of a person any more. err is the store's answer.
+func (k *Keeper) erased(err error, s model.Store, person string, items ...string) error {
+	if err != nil && model.Unchanged(err) {
+		return err
 	}
-	return res, err
+	return errors.Join(err, k.dropAbout(s, person, items...))
 }
 
 // concerning lists the items that the store ties to a person, and those that fall with them.
@@ -319,12 +322,12 @@ func concerning(ctx context.Context, s model.Store, person string) (items []stri
 // reading and cannot be restored.
 func (k *Keeper) forgetRecalled(ctx context.Context, s model.Store, req model.ForgetRequest) (model.ForgetResult, Entry, error) {
 	it, err := recalled.Read(ctx, s, req.ID)
-	if err != nil {
-		if ctx.Err() != nil {
-			return model.ForgetResult{}, Entry{}, model.FromContext(ctx, "forget")
-		}
-		res, err := s.Provider.Forget(ctx, req) // the store may have it all the same
+	switch {
+	case errors.Is(err, model.NotFound), errors.Is(err, model.Unsupported): // the store may have it all the same
+		res, err := s.Provider.Forget(ctx, req)
 		return res, Entry{}, err
+	case err != nil:
+		return model.ForgetResult{}, Entry{}, err
 	}
 	e := Entry{Item: req.ID, Op: model.OpForget, After: model.Absent, Existed: true, Meta: it.Meta, Obstacle: recalled.Obstacle}
 	return k.forget(ctx, s, e, it.Body, req)

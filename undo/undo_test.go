@@ -3,8 +3,10 @@ package undo_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -268,7 +270,17 @@ func TestErasureKeepsNothing(t *testing.T) {
 			if entries, _, _ := k.List(); len(entries) != 3 {
 				t.Errorf("a refused erasure left %d entries, want 3", len(entries))
 			}
-			e, err := erase(k, s.store())
+			late := s.store().Wrap(func(ctx context.Context, _ *model.Call, next func(context.Context) error) error {
+				return errors.Join(next(ctx), model.Errorf(model.Timeout, "forget", "no answer in time"))
+			})
+			e, err := erase(k, late) // made all the same: by the next call nothing may tell whose entries these were
+			if entries, _, _ := k.List(); !errors.Is(err, model.Timeout) || e.ID != "" || len(entries) != 1 || entries[0].ID != of.ID {
+				t.Errorf("without an answer: %+v, %v; kept: %+v", e, err, entries)
+			}
+			if _, _, err := k.Retain(t.Context(), s.store(), retain("a")); err != nil {
+				t.Fatal(err)
+			}
+			e, err = erase(k, s.store())
 			if entries, _, _ := k.List(); err != nil || e.ID != "" || len(entries) != 1 || entries[0].ID != of.ID {
 				t.Errorf("%+v, %v; kept: %+v", e, err, entries)
 			}
@@ -663,6 +675,65 @@ func TestManyChangesCostTheirTextsOnce(t *testing.T) {
 	}
 }
 
+// linked shows five relations with each item.
+type linked struct{ *shelf }
+
+func (l linked) Read(ctx context.Context, id string) (model.Item, error) {
+	it, err := l.shelf.Read(ctx, id)
+	if !strings.HasPrefix(id, "edge/") {
+		for n := range 5 {
+			it.Links = append(it.Links, model.Link{ID: fmt.Sprintf("edge/%s-%d", id, n)})
+		}
+		return it, err
+	}
+	return model.Item{Header: model.Header{ID: id}}, nil
+}
+
+// TestManyNodesCostTheirRelationsOnce: twice the nodes must cost about twice as much.
+func TestManyNodesCostTheirRelationsOnce(t *testing.T) {
+	cost := func(n int) (bytes uint64) {
+		s, k, _, _ := setup(t)
+		var changes []undo.Change
+		for i := range n {
+			id := fmt.Sprint("n", i)
+			s.items[id] = "one"
+			changes = append(changes, undo.Change{Forget: &model.ForgetRequest{ID: id}})
+		}
+		store := s.store()
+		store.Browser = linked{s}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, e, err := k.Together(t.Context(), store, undo.OpTakeback, changes)
+		runtime.ReadMemStats(&after)
+		if must(t, e, err); len(e.Parts) != 5*n {
+			t.Fatalf("%d relations are kept", len(e.Parts))
+		}
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if one, two := cost(500), cost(1000); two > 3*one {
+		t.Errorf("500 nodes allocate %d bytes, 1,000 %d", one, two)
+	}
+}
+
+// TestAFailedChangeIsNotConfirmed: of several changes as possible, one without an answer may not have been made.
+func TestAFailedChangeIsNotConfirmed(t *testing.T) {
+	s, k, _, _ := setup(t)
+	s.items["b"] = "other"
+	store := s.store().Wrap(func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+		if c.Op == model.OpForget && c.Forget.ID == "b" {
+			return model.Errorf(model.Timeout, "forget", "no answer in time")
+		}
+		return next(ctx)
+	})
+	left, e, err := k.Possible(t.Context(), store, undo.OpTakeback, []undo.Change{{Forget: &model.ForgetRequest{ID: "a"}}, {Forget: &model.ForgetRequest{ID: "b"}}})
+	if err != nil || len(left) != 1 || len(e.Sides) != 2 || e.Sides[0].After != model.Absent || e.Sides[1].After != "" {
+		t.Errorf("left %v of %+v, %v", left, e, err)
+	}
+	if gone := undo.Removed([]undo.Entry{e}, store); len(gone) != 1 {
+		t.Errorf("removed: %v", gone)
+	}
+}
+
 // TestEachRollbackHasItsOwnTime: however many changes have to be rolled back, each must have the whole time.
 func TestEachRollbackHasItsOwnTime(t *testing.T) {
 	s, k, _, _ := setup(t)
@@ -785,6 +856,9 @@ func TestEraseGoesPastADamagedEntry(t *testing.T) {
 	const damaged = "00000000T000000-aaaaaaaaaaaa"
 	if err := os.WriteFile(filepath.Join(dir, damaged+".undo"), []byte("garbage"), 0o600); err != nil {
 		t.Fatal(err)
+	}
+	if _, _, err := k.Forget(t.Context(), s.store(), model.ForgetRequest{ID: "b", Erase: true}); err == nil || !strings.Contains(err.Error(), damaged) {
+		t.Errorf("an erasure in the store: %v", err)
 	}
 	n, err := k.Erase(func(undo.Entry, string) bool { return true })
 	if n != 1 || err == nil || !strings.Contains(err.Error(), damaged) {
