@@ -356,8 +356,11 @@ func LoadConfig(reg *Registry, path string, explicit bool, env func(string) stri
 	if len(cfg.Scanner.Command) > 0 {
 		programs = append(programs, &cfg.Scanner.Command[0])
 	}
+	for i := range cfg.Stores {
+		programs = append(programs, &cfg.Stores[i].Command)
+	}
 	for _, p := range programs {
-		if filepath.Base(*p) != *p { // a bare name is one on the PATH
+		if strings.Contains(*p, "/") { // a bare name is one on the PATH
 			*p = ExpandPath(*p, dir, env)
 		}
 	}
@@ -403,6 +406,11 @@ func ParseConfig(reg *Registry, file, text string) (Config, error) {
 		}
 		return fail(at.find(key), "unknown key %s; config.toml.example lists what there is", key)
 	}
+	for _, key := range meta.Keys() { // the decoder takes any case, what asks for a key knows one
+		if word := key[:min(2, len(key))].String(); word != strings.ToLower(word) && key[0] != "store" {
+			return fail(at.find(key), "unknown key %s; config.toml.example lists what there is", word)
+		}
+	}
 	if cfg.Audit.SegmentBytes != 0 && cfg.Audit.SegmentBytes < minSegment {
 		return fail(at.find(toml.Key{"audit", "segment_bytes"}), "audit.segment_bytes must be %d or more", minSegment)
 	}
@@ -427,6 +435,9 @@ func ParseConfig(reg *Registry, file, text string) (Config, error) {
 	}
 	if a := cfg.GDPR.Approval; a != "" && a != "signature" && a != "session" {
 		return fail(at.find(toml.Key{"gdpr", "approval"}), "gdpr.approval is \"signature\" or \"session\"")
+	}
+	if i := slices.IndexFunc(cfg.GDPR.Approvers, func(key string) bool { return !strings.HasPrefix(key, "SHA256:") }); i >= 0 {
+		return fail(at.find(toml.Key{"gdpr", "approvers"}), "gdpr.approvers are fingerprints of keys, SHA256:…, not %q", cfg.GDPR.Approvers[i])
 	}
 	if r := cfg.Scanner.Recall; r != "" && r != "label" && r != "withhold" {
 		return fail(at.find(toml.Key{"scanner", "recall"}), "scanner.recall is \"label\" or \"withhold\"")
@@ -677,13 +688,16 @@ func (ix keyIndex) decodeError(err error) (position, string) {
 		pos = position{n, 1}
 	}
 	if t := wrongShape.FindStringSubmatch(m[3]); t != nil {
-		if strings.HasPrefix(t[1], "map") && t[2] == "slice" {
+		if t[2] == "slice" && (strings.HasPrefix(t[1], "map") || slices.Contains(blockKeys, m[2])) {
 			return pos, fmt.Sprintf("%s wants blocks: write [[%s]]", m[2], m[2])
 		}
 		return pos, m[2] + " wants " + cmp.Or(shapes[t[2]], "another value")
 	}
 	return pos, m[2] + ": " + m[3]
 }
+
+// blockKeys are the keys of blocks, besides a store's.
+var blockKeys = []string{"operator.role", "audit.anchor", "backup", "recipient"}
 
 // wrongShape is the decoder's word for a value of another type, shapes are ours for the type that it wants.
 var (

@@ -42,6 +42,10 @@ func TestParseConfigErrors(t *testing.T) {
 		{"a token with a key", "[[operator.role]]\nkey = \"SHA256:a\"\ntoken = \"t\"\nrole = \"viewer\"", "a token has no key"},
 		{"a role twice", "[[operator.role]]\nkey = \"SHA256:a\"\nrole = \"viewer\"\n[[operator.role]]\nkey = \"SHA256:a\"\nrole = \"viewer\"", "block 2: it stands twice"},
 		{"wrong type", "[ui]\nplain = \"yes\"", "c.toml:2:1: ui.plain wants true or false"},
+		{"an approver by name", "[gdpr]\napprovers = [\"alice\"]", `c.toml:2:1: gdpr.approvers are fingerprints of keys, SHA256:…, not "alice"`},
+		{"a key in capitals", "[undo]\nKEEP = \"0s\"", `c.toml:2:1: unknown key undo.KEEP`},
+		{"a table in capitals", "[Undo]\nkeep = \"0s\"", `c.toml:1:1: unknown key Undo`},
+		{"a number where blocks stand", "[operator]\nrole = 5", `c.toml:2:1: operator.role wants blocks: write [[operator.role]]`},
 		{"a text where a list stands", "[scanner]\ncommand = \"x\"", `c.toml:2:1: scanner.command wants a list, as in ["first", "second"]`},
 		{"a list where a text stands", "[audit]\nkey_command = [\"x\"]", "c.toml:2:1: audit.key_command wants a text in quotes"},
 		{"a text where a number stands", "[audit]\nsegment_bytes = \"x\"", "c.toml:2:1: audit.segment_bytes wants a whole number"},
@@ -126,6 +130,22 @@ func TestPathsOfTheConfiguration(t *testing.T) {
 		}
 		if got := [3]string{cfg.Scanner.Model, cfg.Scanner.Command[0], cfg.GDPR.PDFToText}; got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestTheCommandOfAStore: its program stands beside the file, not in the working directory or in the store that it runs in.
+func TestTheCommandOfAStore(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "config.toml")
+	for command, want := range map[string]string{"bin/kno": filepath.Join(dir, "bin", "kno"), "~/bin/kno": "/home/ana/bin/kno", "/bin/kno": "/bin/kno", "kno": "kno"} {
+		text := "[[store]]\nkind = \"knots\"\npath = \"repo\"\ncommand = \"" + command + "\"\n"
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cfg, err := backends.LoadConfig(backends.Builtin(), path, true, func(string) string { return "/home/ana" })
+		if err != nil || cfg.Stores[0].Command != want {
+			t.Errorf("%s: %+v, %v", command, cfg.Stores, err)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -62,11 +63,15 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Find is Unavailable, with what to install, when the program is missing.
+// Find returns the absolute path, which is the same program in every directory. It is Unavailable, with what to install,
+// when the program is missing.
 func (p *Program) Find() (string, error) {
 	path, err := exec.LookPath(p.Name)
 	if err != nil {
 		return "", model.E(model.Unavailable, "open", &model.Untouched{Err: fmt.Errorf("the command %q is not there: %s", base(p.Name), p.Install)})
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return "", model.E(model.Unavailable, "open", &model.Untouched{Err: err})
 	}
 	return path, nil
 }

@@ -23,3 +23,18 @@ func TestTooLongAText(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestARelativeProgram: one that was found from here must not be another in the directory where it runs.
+func TestARelativeProgram(t *testing.T) {
+	here, there := t.TempDir(), t.TempDir()
+	for dir, says := range map[string]string{here: "found", there: "planted"} {
+		if err := os.WriteFile(filepath.Join(dir, "p"), []byte("#!/bin/sh\necho "+says+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(here)
+	out, err := command.New(command.Program{Name: "./p", Dir: there}).Output(t.Context(), "list")
+	if err != nil || string(out) != "found\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+}
