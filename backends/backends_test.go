@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -282,6 +284,56 @@ func TestReopen(t *testing.T) {
 	}
 }
 
+// TestAPlaceThatHangs: each further try would leave a thread in its system call, of which a program may have so many.
+func TestAPlaceThatHangs(t *testing.T) {
+	hung := make(chan struct{})
+	var opens atomic.Int32
+	reg := &backends.Registry{}
+	if err := reg.Register(backends.Kind{Name: "mount", Open: func(context.Context, backends.StoreConfig, backends.Env) (model.Store, error) {
+		opens.Add(1)
+		<-hung
+		return model.Store{Provider: &fake{}}, nil
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	fleet := backends.Open(t.Context(), reg, []backends.StoreConfig{{Name: "m", Kind: "mount"}}, backends.Env{}, backends.Policy{Audit: backends.Unrecorded, Timeout: time.Millisecond})
+	for range 3 {
+		if fleet.Reopen(t.Context(), "m") || !errors.Is(fleet.Members()[0].Err, model.Timeout) {
+			t.Error(fleet.Members()[0].Err)
+		}
+	}
+	if opens.Load() != 1 {
+		t.Errorf("opened %d times", opens.Load())
+	}
+	close(hung)
+	for end := time.Now().Add(10 * time.Second); !fleet.Reopen(t.Context(), "m"); {
+		if time.Now().After(end) {
+			t.Fatal("it answers again and is not opened")
+		}
+	}
+
+	l := &late{until: make(chan struct{})}
+	var asked atomic.Int32
+	s := model.Store{Name: "s", Provider: l}.Wrap(backends.Deadline(time.Millisecond), func(ctx context.Context, _ *model.Call, next func(context.Context) error) error {
+		asked.Add(1)
+		return next(ctx)
+	})
+	for range 100 {
+		if st := s.Provider.Health(t.Context()); st.OK {
+			t.Errorf("%+v", st)
+		}
+	}
+	if n := asked.Load(); n > 50 {
+		t.Errorf("%d reads hang", n)
+	}
+	close(l.until)
+	for end := time.Now().Add(10 * time.Second); !s.Provider.Health(t.Context()).OK; {
+		if time.Now().After(end) {
+			t.Fatal("it answers again and is not read")
+		}
+	}
+}
+
 // TestAnOpenThatIsGivenUp: the caller's end must not be told as a place that does not answer.
 func TestAnOpenThatIsGivenUp(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
@@ -313,6 +365,30 @@ func TestAFailedCreateLeavesNoFile(t *testing.T) {
 	if err := kind.Create(t.Context(), c, backends.Env{}); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestClosedStoresAreTriedSideBySide: one that does not answer must not delay the others, or what follows.
+func TestClosedStoresAreTriedSideBySide(t *testing.T) {
+	down := errors.New("down")
+	var all sync.WaitGroup
+	all.Add(3)
+	fleet := backends.NewFleet([]backends.Member{{Name: "a", Err: down}, {Name: "b", Err: down}, {Name: "c", Err: down}}, func(ctx context.Context, name string) backends.Member {
+		all.Done()
+		met := make(chan bool)
+		go func() {
+			all.Wait()
+			close(met)
+		}()
+		select {
+		case <-met:
+		case <-ctx.Done():
+			t.Errorf("%s waits for another", name)
+		}
+		return backends.Member{Name: name, Err: down}
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	fleet.ReopenClosed(ctx)
 }
 
 // TestALateStoreIsNotReplaced: the calls that it is busy with would fail.

@@ -88,16 +88,28 @@ func (f *Fleet) Reopen(ctx context.Context, name string) bool {
 		_ = m.Store.Close()
 		return false
 	}
-	if m.Err != nil && old.Err == nil { // keep the store that may come back by itself
+	f.mu.Lock()
+	if m.Err != nil && f.members[i].Err == nil { // keep the store that may come back by itself
+		f.mu.Unlock()
 		return false
 	}
-	f.mu.Lock()
 	f.members[i], old = m, f.members[i]
 	f.mu.Unlock()
 	if old.Err == nil {
 		_ = old.Store.Close()
 	}
 	return m.Err == nil
+}
+
+// ReopenClosed tries every member again that is not open, side by side: one that does not answer delays no other.
+func (f *Fleet) ReopenClosed(ctx context.Context) {
+	var all sync.WaitGroup
+	for _, m := range f.Members() {
+		if m.Err != nil {
+			all.Go(func() { f.Reopen(ctx, m.Name) })
+		}
+	}
+	all.Wait()
 }
 
 func stateOf(ctx context.Context, m Member) model.HealthState {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"memdesk/model"
@@ -43,10 +44,15 @@ func guarded(op string, fn func() error) (err error) {
 	return fn()
 }
 
+// maxAbandoned bounds the reads of one store that nobody waits for any more.
+const maxAbandoned = 50
+
 // Deadline bounds every operation. A read whose backend does not come back in
 // time is abandoned and answers Timeout; a change is never abandoned, because its
-// outcome would be unknown: it ends when the backend honours the context.
+// outcome would be unknown: it ends when the backend honours the context. While many abandoned
+// reads have not come back, as on a mount that hangs, a further one answers Timeout at once: each keeps a thread.
 func Deadline(d time.Duration) model.Middleware {
+	var abandoned atomic.Int32
 	return func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
 		if c.Op.Streams() { // its caller's context bounds it
 			return next(ctx)
@@ -55,6 +61,10 @@ func Deadline(d time.Duration) model.Middleware {
 		if c.Op.Mutates() {
 			defer cancel()
 			return next(ctx)
+		}
+		if abandoned.Load() >= maxAbandoned {
+			cancel()
+			return model.Errorf(model.Timeout, string(c.Op), "%d earlier reads of this store have not come back", maxAbandoned)
 		}
 		done := make(chan error, 1)
 		go func() {
@@ -69,6 +79,11 @@ func Deadline(d time.Duration) model.Middleware {
 			case err := <-done: // it ended at the same moment
 				return err
 			default:
+				abandoned.Add(1)
+				go func() {
+					<-done
+					abandoned.Add(-1)
+				}()
 				return model.FromContext(ctx, string(c.Op))
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"memdesk/backends/internal/attributes"
@@ -208,10 +209,11 @@ const DefaultTimeout = 10 * time.Second
 // store that fails is a member with its error; Open itself does not fail.
 func Open(ctx context.Context, reg *Registry, configs []StoreConfig, env Env, p Policy) *Fleet {
 	members := make([]Member, len(configs))
+	hung := make([]atomic.Bool, len(configs))
 	done := make(chan int)
 	for i, c := range configs {
 		go func() {
-			members[i] = openMember(ctx, reg, c, env, p)
+			members[i] = openMember(ctx, reg, c, env, p, &hung[i])
 			done <- i
 		}()
 	}
@@ -219,16 +221,18 @@ func Open(ctx context.Context, reg *Registry, configs []StoreConfig, env Env, p 
 		<-done
 	}
 	return NewFleet(members, func(ctx context.Context, name string) Member {
-		for _, c := range configs {
+		for i, c := range configs {
 			if c.Name == name {
-				return openMember(ctx, reg, c, env, p)
+				return openMember(ctx, reg, c, env, p, &hung[i])
 			}
 		}
 		return Member{Name: name, Err: model.Errorf(model.NotFound, "open", "no store is named %q", name)}
 	})
 }
 
-func openMember(ctx context.Context, reg *Registry, c StoreConfig, env Env, p Policy) Member {
+// openMember opens a store. hung says that an earlier try has not come back: another would leave one more thread in
+// the same system call.
+func openMember(ctx context.Context, reg *Registry, c StoreConfig, env Env, p Policy, hung *atomic.Bool) Member {
 	m := Member{Name: c.Name, Kind: c.Kind, Location: c.Path, Environment: c.Environment, Origin: c.Origin}
 	if c.DSNEnv != "" {
 		m.Location = "$" + c.DSNEnv
@@ -242,7 +246,11 @@ func openMember(ctx context.Context, reg *Registry, c StoreConfig, env Env, p Po
 	timeout := cmp.Or(p.Timeout, time.Duration(c.Timeout), DefaultTimeout)
 	own := c.ReadOnly
 	c.ReadOnly = own || p.ReadOnly != "" // the handle itself cannot write then
-	s, err := openWithin(ctx, timeout, k, c, env)
+	if hung.Load() {
+		m.Err = model.Errorf(model.Timeout, "open", "the store has not answered an earlier try to open it")
+		return m
+	}
+	s, err := openWithin(ctx, timeout, k, c, env, hung)
 	if err != nil {
 		m.Err = err
 		return m
@@ -276,8 +284,8 @@ func openMember(ctx context.Context, reg *Registry, c StoreConfig, env Env, p Po
 const lastWords = 250 * time.Millisecond
 
 // openWithin gives up on a place that does not answer: a dead mount keeps a stat
-// for ever. What it opens too late is closed again.
-func openWithin(ctx context.Context, timeout time.Duration, k Kind, c StoreConfig, env Env) (model.Store, error) {
+// for ever. What it opens too late is closed again; until then it is hung.
+func openWithin(ctx context.Context, timeout time.Duration, k Kind, c StoreConfig, env Env, hung *atomic.Bool) (model.Store, error) {
 	type opened struct {
 		store model.Store
 		err   error
@@ -305,10 +313,12 @@ func openWithin(ctx context.Context, timeout time.Duration, k Kind, c StoreConfi
 			}
 			return o.store, o.err
 		case <-time.After(lastWords):
+			hung.Store(true)
 			go func() {
 				if o := <-done; o.err == nil {
 					_ = o.store.Close()
 				}
+				hung.Store(false)
 			}()
 		}
 		if err := caller.Err(); errors.Is(err, context.Canceled) {

@@ -28,12 +28,8 @@ func (s *Session) Survey(ctx context.Context) *Survey {
 
 // Health checks every store, in the fleet's order, after trying again to open closed ones.
 func (v *Survey) Health(ctx context.Context) []backends.HealthReport {
+	v.s.Fleet.ReopenClosed(ctx)
 	members := v.s.Fleet.Members()
-	for _, m := range members {
-		if m.Err != nil {
-			v.s.Fleet.Reopen(ctx, m.Name)
-		}
-	}
 	found := map[string]backends.HealthReport{}
 	for r := range v.s.Fleet.Health(ctx) {
 		found[r.Store] = r

@@ -111,11 +111,7 @@ func (a *app) watchList(ctx context.Context, whole bool, run func() error) error
 		case <-time.After(watchEvery):
 		}
 		if a.session != nil && a.session.Fleet != nil {
-			for _, m := range a.session.Fleet.Members() {
-				if m.Err != nil {
-					a.session.Fleet.Reopen(ctx, m.Name)
-				}
-			}
+			a.session.Fleet.ReopenClosed(ctx)
 		}
 		a.round = &watchRound{whole: whole, now: map[string]string{}, last: a.round.now}
 	}
