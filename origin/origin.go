@@ -153,7 +153,7 @@ func PassingOn(ctx context.Context, row Row, known bool) context.Context {
 // Instructs reports whether the text of a tier is loaded as instructions, so that nothing untrusted may enter
 // it unseen (AD12).
 func Instructs(tier string) bool {
-	name := strings.ToLower(path.Base(tier)) // a tier of a server is STORE/TIER
+	name := folded(path.Base(tier)) // a tier of a server is STORE/TIER
 	switch strings.TrimSuffix(name, ".md") {
 	case "agent", "agents", "crew", "persona", "pins", "memory", "user", "claude", "soul", "identity":
 		return true
@@ -164,8 +164,13 @@ func Instructs(tier string) bool {
 // InstructsBy reports whether an item is a file that programs load by themselves, as instructions or as their
 // settings, whatever its tier is called. Case does not count: a volume may ignore it.
 func InstructsBy(id string) bool {
-	id = strings.ToLower(id)
+	id = folded(id)
 	name := id[strings.LastIndexByte(id, '/')+1:]
+	for _, variant := range []string{".local.md", ".override.md"} { // read beside the plain file, or instead of it
+		if base, ok := strings.CutSuffix(name, variant); ok {
+			name = base + ".md"
+		}
+	}
 	switch {
 	case strings.HasPrefix(name, "."): // .cursorrules, .mcp.json, .envrc, .gitattributes: editors, agents, shells, git and sync tools
 		return true
@@ -175,12 +180,15 @@ func InstructsBy(id string) bool {
 	switch name {
 	case "storage-rules.md": // AgentM's filing contract; without a readable one it files nothing
 		return true
-	case "agent.md", "agents.md", "crew.md", "persona.md", "pins.md", "memory.md", "user.md", "claude.md", "claude.local.md", "gemini.md", "soul.md",
-		"identity.md", "tools.md", "heartbeat.md", "bootstrap.md":
+	case "agent.md", "agents.md", "crew.md", "persona.md", "pins.md", "memory.md", "user.md", "claude.md", "gemini.md", "qwen.md", "hermes.md",
+		"copilot-instructions.md", "skill.md", "soul.md", "identity.md", "tools.md", "heartbeat.md", "bootstrap.md":
 		return true
 	}
 	return false
 }
+
+// folded drops the case of a name as volumes do that ignore it: with ſ as s and the Kelvin sign as k.
+func folded(name string) string { return strings.ToLower(strings.ToUpper(name)) }
 
 // instructs is InstructsBy of a write's item. Where only the store knows the id, the key stands for it, also
 // with the suffix that the store may add.

@@ -419,7 +419,9 @@ func TestNewItemsByTheirIDs(t *testing.T) {
 		t.Errorf("a new title is not judged: %v", d.fields)
 	}
 	for _, id := range []string{"memory/fix/MEMORY.md", "GEMINI.md", "memory/platform/pins.md", "memory/fix/Claude.md", "CLAUDE.local.md",
-		"memory/_always-load/x.md", ".cursorrules", ".mcp.json", "memory/fix/.Envrc", "standards/Storage-Rules.md"} {
+		"memory/_always-load/x.md", ".cursorrules", ".mcp.json", "memory/fix/.Envrc", "standards/Storage-Rules.md",
+		"AGENTS.override.md", "memory/Agents.Local.md", "QWEN.md", "HERMES.md", "skills/x/SKILL.md", "copilot-instructions.md",
+		"memory/fix/AGENTſ.md", "memory/\u212aey/_alwayſ-load/x.md"} {
 		var held *origin.HeldError
 		if err := d.retain(agent(t.Context(), "alpha"), id, "harmless\n", model.Append); !errors.As(err, &held) || held.Pattern != origin.PatternOrigin || d.read(id) != "" {
 			t.Errorf("%s: %v", id, err)
