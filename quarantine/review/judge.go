@@ -211,8 +211,10 @@ func (j *Judge) Suspect(ctx context.Context, w Write) Verdict {
 		}
 	}
 	for _, f := range w.Fields {
-		if t := j.Words(f.Value); t.Sum > s.Sum {
-			s = elsewhere(t, f.Name+": "+f.Value)
+		for _, part := range []string{f.Value, f.Name} {
+			if t := j.Words(part); t.Sum > s.Sum {
+				s = elsewhere(t, f.Name+": "+f.Value)
+			}
 		}
 	}
 	return Verdict{s.Sum >= bound && len(s.Signals) > 0, s.Heaviest(), s}
