@@ -109,7 +109,7 @@ func before(ctx context.Context, s *model.Store, id string) (was *model.Item, ab
 }
 
 // scanned is the scanner's verdict on what a write adds to an item: its text, its fields, its id or key. text is the
-// item's text afterwards, and fields are the new or changed ones.
+// item's text afterwards, and fields are the new or changed ones, the subject's tag among them.
 func scanned(req model.RetainRequest, id string, was *model.Item) (v quarantine.Verdict, hit bool, text string, fields []model.Field) {
 	old, text := "", req.Content
 	if was != nil {
@@ -121,12 +121,18 @@ func scanned(req model.RetainRequest, id string, was *model.Item) (v quarantine.
 	if v, hit := quarantine.Scan(text); hit && len(quarantine.Added(old, text)) > 0 {
 		return v, true, text, nil
 	}
-	for _, f := range req.Meta {
+	meta := req.Meta
+	if req.DataSubjectID != "" {
+		meta = append(slices.Clone(meta), model.Field{Name: "subject", Value: req.DataSubjectID})
+	}
+	for _, f := range meta {
 		if was != nil && slices.ContainsFunc(was.Meta, func(have model.Field) bool { return have.Name == f.Name && have.Value == f.Value }) {
 			continue
 		}
-		if v, hit := quarantine.Scan(f.Value); hit {
-			return v, true, text, nil
+		for _, part := range []string{f.Value, f.Name} { // a store may keep any name, and give it to its readers
+			if v, hit := quarantine.Scan(part); hit {
+				return v, true, text, nil
+			}
 		}
 		fields = append(fields, f)
 	}
@@ -259,6 +265,8 @@ func (r Rules) note(ctx context.Context, c *model.Call, id string, created bool,
 		case stays:
 			row.Created, row.Writer, row.At = was.Created, was.Writer, was.At
 			w = was.Writer
+		case c.Retain.Mode == model.Append && !row.Created && !r.trusted(c.Store, before):
+			row.Trust = Untrusted // whoever adds to a text has not vouched for it
 		}
 	}
 	if r.Names != nil {
@@ -273,6 +281,15 @@ func (r Rules) note(ctx context.Context, c *model.Call, id string, created bool,
 	if err := r.Ledger.Append(row); err != nil {
 		r.say("the writer of " + row.Store + ":" + model.EncodeID(row.ID) + " could not be noted: " + err.Error())
 	}
+}
+
+// trusted reports whether an item's text is a trusted writer's; nil is an item that the store cannot show.
+func (r Rules) trusted(s *model.Store, it *model.Item) bool {
+	if it == nil {
+		return false
+	}
+	was, _, known := Known(r.Ledger, *s, *it)
+	return known && was.Trust == Trusted
 }
 
 // author is the writer of a text that a change brings back, passes on or redacts: such a change makes nobody the

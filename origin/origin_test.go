@@ -656,6 +656,35 @@ func TestUndoKeepsTheWriter(t *testing.T) {
 	}
 }
 
+// An addition by a trusted writer must not make trusted what stood there before.
+func TestAnAdditionVouchesForItselfOnly(t *testing.T) {
+	d := newDesk(t, false)
+	const foreign = "memory/fix/foreign.md"
+	if err := os.WriteFile(filepath.Join(d.dir, "vault", foreign), []byte("by nobody known\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		id, text string
+		ctx      context.Context
+		mode     model.Mode
+		want     string
+	}{
+		{one, "made by alpha\n", agent(t.Context(), "alpha"), model.Append, "planner untrusted"},
+		{one, "seen on Monday\n", t.Context(), model.Append, "ana untrusted"},
+		{one, "all by ana\n", t.Context(), model.Replace, "ana trusted"},
+		{one, "more by ana\n", t.Context(), model.Append, "ana trusted"},
+		{two, "new by ana\n", t.Context(), model.Append, "ana trusted"},
+		{foreign, "seen on Monday\n", t.Context(), model.Append, "ana untrusted"},
+	} {
+		if err := d.retain(step.ctx, step.id, step.text, step.mode); err != nil {
+			t.Fatal(err)
+		}
+		if w := d.writer(step.id); w != step.want {
+			t.Errorf("%s after %q: %q, want %q", step.id, step.text, w, step.want)
+		}
+	}
+}
+
 // A redaction and a copy must not make an agent's text the operator's; an agent's own redaction is a text of its own.
 func TestRedactionAndCopyKeepTheWriter(t *testing.T) {
 	d := newDesk(t, false)
