@@ -2,6 +2,7 @@ package gdpr
 
 import (
 	"context"
+	"io"
 	"path/filepath"
 	"time"
 
@@ -48,7 +49,10 @@ func nestedHistory(ctx context.Context, m *subject.Matcher, s model.Store, l mod
 func historyOf(ctx context.Context, m *subject.Matcher, store, layer, place string) (row receipt.Layer, unknown bool) {
 	ctx, cancel := context.WithTimeout(ctx, gitWait)
 	defer cancel()
-	found, err := gitlog.Holding(ctx, place, m.NamesBytes)
+	found, err := gitlog.Holding(ctx, place, m.NamesBytes, func(object io.Reader) (bool, error) {
+		rep, err := m.Scan(ctx, object, nil)
+		return rep.Hits > 0, err
+	})
 	row = receipt.Layer{Store: store, Layer: layer, Method: "every version that git has of these files, byte scan", Verdict: model.VerdictOutOfScope,
 		BytesScanned: found.Bytes, Hits: found.Hits()}
 	switch {

@@ -4,7 +4,6 @@ package gitlog
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -77,9 +76,10 @@ func (f Found) Hits() int64 { return int64(len(f.Commits) + len(f.Loose) + f.Fil
 
 // Holding searches every version of a path, in all refs, the stash, the reflog and the index, and the commits that touch
 // it. Where the path is the repository's own directory, it searches every object, unreferenced ones too, and the files
-// beside them. It leaves out other repositories and clones. An error means that nothing is known; it is worded for people
+// beside them. It leaves out other repositories and clones. holds looks at an object's bytes, and scan reads one that is too
+// large to be held. An error means that nothing is known; it is worded for people
 // and holds no path.
-func Holding(ctx context.Context, path string, holds func(object []byte) bool) (Found, error) {
+func Holding(ctx context.Context, path string, holds func(object []byte) bool, scan func(object io.Reader) (bool, error)) (Found, error) {
 	var out Found
 	if _, err := exec.LookPath("git"); err != nil {
 		return out, errors.New("no git program is installed")
@@ -106,12 +106,23 @@ func Holding(ctx context.Context, path string, holds func(object []byte) bool) (
 		at[c] = i
 	}
 	named := map[string]bool{} // and whether a commit has it
-	err = g.read(append(slices.Clone(commits), objects...), func(id, _ string, data []byte) {
-		out.Objects++
-		out.Bytes += int64(len(data))
-		if holds(data) {
+	out.Objects, out.Bytes, err = g.read(append(slices.Clone(commits), objects...), func(id string, size int64, r io.Reader) error {
+		found := false
+		if size > largest {
+			if found, err = scan(r); err != nil {
+				return fmt.Errorf("the object %.12s of %d bytes could not be read to its end", id, size)
+			}
+		} else {
+			data := make([]byte, size)
+			if _, err := io.ReadFull(r, data); err != nil {
+				return errUnread
+			}
+			found = holds(data)
+		}
+		if found {
 			named[id] = false
 		}
+		return nil
 	})
 	if err != nil {
 		return out, err
@@ -228,19 +239,19 @@ func (g *asker) objects() (commits, objects []string, err error) {
 	return commits, objects, nil
 }
 
-// read passes on the objects' bytes.
-func (g *asker) read(ids []string, fn func(id, kind string, data []byte)) (err error) {
+// read passes on the objects with their sizes, and counts them and their bytes.
+func (g *asker) read(ids []string, fn func(id string, size int64, r io.Reader) error) (objects, total int64, err error) {
 	if len(ids) == 0 {
-		return nil
+		return 0, 0, nil
 	}
 	cmd := g.command("cat-file", "--batch", "--buffer")
 	cmd.Stdin = strings.NewReader(strings.Join(ids, "\n") + "\n")
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
-		return errUnread
+		return objects, total, errUnread
 	}
 	if err := cmd.Start(); err != nil {
-		return errUnread
+		return objects, total, errUnread
 	}
 	defer func() {
 		_ = pipe.Close() // git may still be writing output that is not needed
@@ -252,26 +263,29 @@ func (g *asker) read(ids []string, fn func(id, kind string, data []byte)) (err e
 	for range ids {
 		head, err := r.ReadString('\n')
 		if err != nil {
-			return errUnread
+			return objects, total, errUnread
 		}
 		part := strings.Fields(head)
 		if len(part) != 3 { // missing: a shallow or partial clone has not all of it
-			return errors.New("the repository has not all of its objects")
+			return objects, total, errors.New("the repository has not all of its objects")
 		}
 		size, err := strconv.ParseInt(part[2], 10, 64)
 		if err != nil || size < 0 {
-			return errUnread
+			return objects, total, errUnread
 		}
-		data := bytes.Buffer{}
-		if _, err := io.CopyN(&data, r, size); err != nil {
-			return errUnread
+		one := io.LimitReader(r, size)
+		if err := fn(part[0], size, one); err != nil {
+			return objects, total, err
+		}
+		if _, err := io.Copy(io.Discard, one); err != nil {
+			return objects, total, errUnread
 		}
 		if _, err := r.Discard(1); err != nil {
-			return errUnread
+			return objects, total, errUnread
 		}
-		fn(part[0], part[1], data.Bytes())
+		objects, total = objects+1, total+size
 	}
-	return nil
+	return objects, total, nil
 }
 
 // with are the commits that are among the objects, or that added or removed one of them; it marks the objects that they
@@ -304,7 +318,7 @@ func (g *asker) with(objects map[string]bool) (commits []string, err error) {
 	return slices.Compact(commits), nil
 }
 
-// largest bounds a file that is read whole, in bytes.
+// largest bounds an object or file that is held whole, in bytes.
 const largest = 64 << 20
 
 // files counts the files beside the objects that hold the text by their names or bytes. They lie with the repository, which

@@ -2,6 +2,7 @@ package gitlog_test
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -72,7 +73,7 @@ func TestHolding(t *testing.T) {
 	branch := r.commit("on a branch", "notes/e.md", "again zxq\n")
 	r.git("checkout", "-q", "main")
 	holds := func(b []byte) bool { return bytes.Contains(b, []byte("zxq")) }
-	got, err := gitlog.Holding(t.Context(), filepath.Join(r.dir, "notes"), holds)
+	got, err := gitlog.Holding(t.Context(), filepath.Join(r.dir, "notes"), holds, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,11 +88,11 @@ func TestHolding(t *testing.T) {
 	if slices.Contains(got.Commits, quiet) || slices.Contains(got.Commits, elsewhere) || len(got.Commits) != 5 {
 		t.Errorf("commits %q; want five", got.Commits)
 	}
-	whole, err := gitlog.Holding(t.Context(), r.dir, holds)
+	whole, err := gitlog.Holding(t.Context(), r.dir, holds, nil)
 	if err != nil || !slices.Contains(whole.Commits, elsewhere) || whole.Objects <= got.Objects {
 		t.Errorf("the whole repository: %+v, %v", whole, err)
 	}
-	none, err := gitlog.Holding(t.Context(), r.dir, func([]byte) bool { return false })
+	none, err := gitlog.Holding(t.Context(), r.dir, func([]byte) bool { return false }, nil)
 	if err != nil || len(none.Commits) != 0 || none.Objects == 0 {
 		t.Errorf("nothing to find: %+v, %v", none, err)
 	}
@@ -130,7 +131,7 @@ func TestHoldingInAWholeRepository(t *testing.T) {
 		r := newRepo(t)
 		r.commit("a", "a.md", "tea\n")
 		c.do(r)
-		got, err := gitlog.Holding(t.Context(), r.dir, func(b []byte) bool { return bytes.Contains(b, []byte("zxq")) })
+		got, err := gitlog.Holding(t.Context(), r.dir, func(b []byte) bool { return bytes.Contains(b, []byte("zxq")) }, nil)
 		if is := (want{len(got.Commits), len(got.Loose), got.Files}); err != nil || is != c.want || got.Hits() != int64(is.commits+is.loose+is.files) {
 			t.Errorf("%s: %+v (%s), %v; want %+v", what, is, got.Words(), err, c.want)
 		}
@@ -139,7 +140,7 @@ func TestHoldingInAWholeRepository(t *testing.T) {
 	far.commit("a", "a.md", "tea\n")
 	linked := filepath.Join(t.TempDir(), "linked")
 	far.git("worktree", "add", "-q", "-b", "zxq", linked)
-	if got, err := gitlog.Holding(t.Context(), linked, func(b []byte) bool { return bytes.Contains(b, []byte("zxq")) }); err != nil || got.Files == 0 {
+	if got, err := gitlog.Holding(t.Context(), linked, func(b []byte) bool { return bytes.Contains(b, []byte("zxq")) }, nil); err != nil || got.Files == 0 {
 		t.Errorf("a branch's name, from a worktree: %+v, %v", got, err)
 	}
 	r := newRepo(t) // of a directory in a repository, what concerns it
@@ -147,15 +148,43 @@ func TestHoldingInAWholeRepository(t *testing.T) {
 	r.write("n/c.md", "zxq\n")
 	r.write("d.md", "also zxq\n")
 	r.git("add", "-A")
-	got, err := gitlog.Holding(t.Context(), filepath.Join(r.dir, "n"), func(b []byte) bool { return bytes.Contains(b, []byte("zxq")) })
+	got, err := gitlog.Holding(t.Context(), filepath.Join(r.dir, "n"), func(b []byte) bool { return bytes.Contains(b, []byte("zxq")) }, nil)
 	if err != nil || len(got.Commits) != 0 || len(got.Loose) != 1 {
 		t.Errorf("staged in a directory: %+v, %v", got, err)
 	}
 }
 
+// TestALargeObjectIsNotHeld: an object can be larger than the memory.
+func TestALargeObjectIsNotHeld(t *testing.T) {
+	const size = 64<<20 + 1
+	r := newRepo(t)
+	r.git("config", "core.compression", "1")
+	large := r.commit("a film", "film.bin", strings.Repeat("\x00", size-3)+"zxq")
+	after := r.commit("a note", "note.md", "zxq\n")
+	holds := func(b []byte) bool {
+		if len(b) >= size {
+			t.Errorf("%d bytes are held", len(b))
+		}
+		return bytes.Contains(b, []byte("zxq"))
+	}
+	got, err := gitlog.Holding(t.Context(), r.dir, holds, func(object io.Reader) (bool, error) {
+		n, err := io.Copy(io.Discard, object)
+		return n == size, err
+	})
+	if err != nil || !slices.Contains(got.Commits, large) || !slices.Contains(got.Commits, after) || got.Bytes < size {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := gitlog.Holding(t.Context(), r.dir, holds, func(object io.Reader) (bool, error) { return false, io.ErrUnexpectedEOF }); err == nil {
+		t.Error("an object that could not be read is no error")
+	}
+	if got, err := gitlog.Holding(t.Context(), r.dir, holds, func(object io.Reader) (bool, error) { return false, nil }); err != nil || !slices.Contains(got.Commits, after) {
+		t.Errorf("after an object that was not read to its end: %+v, %v", got, err)
+	}
+}
+
 func TestUnknownIsAnError(t *testing.T) {
 	r := newRepo(t)
-	if _, err := gitlog.Holding(t.Context(), t.TempDir(), func([]byte) bool { return false }); err == nil {
+	if _, err := gitlog.Holding(t.Context(), t.TempDir(), func([]byte) bool { return false }, nil); err == nil {
 		t.Error("a directory in no repository has an answer")
 	}
 	first := r.commit("a", "a.md", "zxq\n")
@@ -164,18 +193,18 @@ func TestUnknownIsAnError(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(damaged, ".git"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := gitlog.Holding(t.Context(), damaged, func([]byte) bool { return false }); err == nil {
+	if _, err := gitlog.Holding(t.Context(), damaged, func([]byte) bool { return false }, nil); err == nil {
 		t.Error("the repository around a damaged one has the answer for it")
 	}
 	blob := r.git("rev-parse", first+":a.md")
 	if err := os.Remove(filepath.Join(r.dir, ".git", "objects", blob[:2], blob[2:])); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := gitlog.Holding(t.Context(), r.dir, func([]byte) bool { return false }); err == nil {
+	if _, err := gitlog.Holding(t.Context(), r.dir, func([]byte) bool { return false }, nil); err == nil {
 		t.Error("a repository that has not all of its objects has an answer")
 	}
 	t.Setenv("PATH", "")
-	if _, err := gitlog.Holding(t.Context(), r.dir, func([]byte) bool { return false }); err == nil || !strings.Contains(err.Error(), "git") {
+	if _, err := gitlog.Holding(t.Context(), r.dir, func([]byte) bool { return false }, nil); err == nil || !strings.Contains(err.Error(), "git") {
 		t.Errorf("without git: %v", err)
 	}
 }
@@ -232,7 +261,7 @@ func TestAnotherRepositoryInTheEnvironment(t *testing.T) {
 	other.commit("b", "a.md", "tea\n")
 	t.Setenv("GIT_DIR", filepath.Join(other.dir, ".git"))
 	t.Setenv("GIT_WORK_TREE", other.dir)
-	got, err := gitlog.Holding(t.Context(), filepath.Join(r.dir, "a.md"), func(b []byte) bool { return bytes.Contains(b, []byte("zxq")) })
+	got, err := gitlog.Holding(t.Context(), filepath.Join(r.dir, "a.md"), func(b []byte) bool { return bytes.Contains(b, []byte("zxq")) }, nil)
 	if err != nil || !slices.Equal(got.Commits, []string{brought}) {
 		t.Errorf("%+v, %v", got, err)
 	}
