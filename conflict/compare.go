@@ -52,7 +52,8 @@ func Compare(ctx context.Context, s model.Store, c Copy) (Comparison, error) {
 	if out.Threefold() {
 		out.Hunks = merge.Three(out.Ancestor, out.BaseText, out.CopyText)
 		for i, h := range out.Hunks {
-			out.Hunks[i].Unsure = h.Kind == merge.Left && len(h.Left) < len(h.Ancestor) || h.Kind == merge.Right && len(h.Right) < len(h.Ancestor)
+			// The base's own text says nothing about the split: the copy may have been made from an earlier one.
+			out.Hunks[i].Unsure = out.Ancestor == out.BaseText || h.Kind == merge.Left && len(h.Left) < len(h.Ancestor) || h.Kind == merge.Right && len(h.Right) < len(h.Ancestor)
 		}
 	} else {
 		out.Hunks = merge.Two(out.BaseText, out.CopyText)

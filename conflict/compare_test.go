@@ -183,6 +183,23 @@ func TestADeletionByADatedAncestorIsAChoice(t *testing.T) {
 	}
 }
 
+// TestTheBasesOwnTextDecidesNothing: the newest version is the base itself, so it does not tell an older copy from a
+// changed one.
+func TestTheBasesOwnTextDecidesNothing(t *testing.T) {
+	const base, copied = "n.md", "n.sync-conflict-20260527-083015-K3ZQ7AB.md"
+	d := newDesk(t, map[string]string{base: "rent is 900\nkeys: Anna\n", copied: "rent is 850\nkeys: Ben\n"})
+	d.store.History = dated("rent is 900\nkeys: Anna\n")
+	c := d.find(copied)
+	c.BaseTime, c.CopyTime = time.Now(), time.Now()
+	got, err := conflict.Compare(t.Context(), d.store, c)
+	if err != nil || !got.Threefold() {
+		t.Fatalf("%q, %v", got.Origin, err)
+	}
+	if _, open := merge.Text(got.Hunks, nil); open != 1 {
+		t.Errorf("%d open of %+v", open, got.Hunks)
+	}
+}
+
 // dated is a history of one version, of long ago.
 type dated string
 
