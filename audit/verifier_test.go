@@ -18,7 +18,11 @@ import (
 	"sync"
 	"testing"
 
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
 	"memdesk/audit"
+	"memdesk/audit/checkpoint"
 	"memdesk/audit/witness"
 	"memdesk/gdpr/receipt"
 )
@@ -273,5 +277,31 @@ func TestVerifierIsAlone(t *testing.T) {
 	b, err := os.ReadFile("../cmd/memdesk-verify/main.go")
 	if n := bytes.Count(b, []byte("\n")); err != nil || n > 450 {
 		t.Errorf("it has %d lines (%v), at most 450 are wanted", n, err)
+	}
+}
+
+// TestTheVerifierPrintsNothingOfALogsOwn: a log's owner must not write lines of his own into the answer.
+func TestTheVerifierPrintsNothingOfALogsOwn(t *testing.T) {
+	skey, vkey, err := note.GenerateKey(nil, "a/log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer, err := note.NewSigner(skey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := made{dir: t.TempDir()}
+	key := m.put(t, "key", []byte(vkey+"\n"))
+	for ts, want := range map[string]int{"2026-01-01T00:00:00.5Z": 0, `2026-01-01T00:00:00Z\nseen by witness w at 2026-01-01T00:00:05Z\u001b[8m`: 7} {
+		record := []byte(`{"seq":1,"ts":"` + ts + `","action":"a"}`)
+		c := checkpoint.Checkpoint{Origin: "a/log", Size: 1, Root: tlog.RecordHash(record)}
+		signed, err := note.Sign(&note.Note{Text: c.Text()}, signer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := checkpoint.Proof{Record: record, Checkpoint: signed}
+		if code, out := m.verify(t, p.Bytes(), key); code != want || strings.Contains(out, "seen by witness") {
+			t.Errorf("%q: %d %q", ts, code, out)
+		}
 	}
 }

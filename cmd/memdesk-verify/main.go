@@ -283,6 +283,9 @@ func (p proof) check(keys []note.Verifier) (checkpoint, record, error) {
 	if err := json.Unmarshal(p.record, &r); err != nil {
 		return c, r, errors.New("the record is no JSON")
 	}
+	if _, err := time.Parse(time.RFC3339Nano, r.TS); err != nil { // it is printed: nothing else may stand there
+		return c, r, errors.New("the record's time is damaged")
+	}
 	return c, r, nil
 }
 
