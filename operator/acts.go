@@ -162,8 +162,11 @@ func (s *Session) Undos(context.Context) (rows []UndoRow, damaged int, err error
 	for i, e := range entries {
 		rows[i] = UndoRow{ID: e.ID, Store: e.Store, Item: e.Item, Op: string(e.Op), At: e.At, Expires: e.Expires,
 			Bytes: e.Bytes, Existed: e.Existed, Confirmed: e.After != "" || len(e.Sides) > 0, Obstacle: e.Obstacle}
+		if len(e.Sides) > 0 { // the entry itself says that all of them existed
+			rows[i].Existed = slices.ContainsFunc(e.Sides, func(side undo.Side) bool { return side.Existed })
+		}
 		for _, side := range e.Sides {
-			rows[i].Items = append(rows[i].Items, side.Item)
+			rows[i].Items = append(rows[i].Items, UndoRow{Item: side.Item, Existed: side.Existed})
 		}
 	}
 	return rows, len(bad), nil

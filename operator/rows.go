@@ -34,10 +34,10 @@ type UndoRow struct {
 	Op              string
 	At, Expires     time.Time
 	Bytes           int64
-	Existed         bool     // false: the change made the item, so undo removes it
-	Confirmed       bool     // false: it is unknown whether the change was made
-	Obstacle        string   // why it cannot be undone; empty when it can
-	Items           []string // those changed together, Item among them; nil: Item alone
+	Existed         bool      // false: the change made the item, or all of Items, so undo removes it
+	Confirmed       bool      // false: it is unknown whether the change was made
+	Obstacle        string    // why it cannot be undone; empty when it can
+	Items           []UndoRow // Item and Existed of those changed together; nil: of Item alone
 }
 
 // PageQuery asks for a window of a list.

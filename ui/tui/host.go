@@ -54,9 +54,7 @@ func (a *App) News(t paint.Tone, text safetext.Text) {
 }
 
 func (a *App) Did(undo, undone []string) {
-	for _, id := range undone {
-		a.D.Undos.Take(id)
-	}
+	a.D.Undos.Take(undone...)
 	if len(undo) > 0 {
 		a.D.Undos.Acts = append(a.D.Undos.Acts, undo)
 	}

@@ -26,7 +26,6 @@ type Target struct {
 	Seen  model.Revision
 	Stamp string
 	Bytes int64
-	undo  string // the entry to put back
 	// Hidden: the current filter does not show it.
 	Hidden bool
 }
@@ -235,48 +234,57 @@ func (us *Undos) undoMany(ids []string) tea.Cmd {
 		for _, id := range ids {
 			want[id] = true
 		}
-		var items []Target
+		var entries []operator.UndoRow
 		var stores []string
+		var bytes int64
 		for _, u := range rows {
 			if want[u.ID] {
-				items = append(items, Target{Ref: model.Ref{Store: u.Store, ID: u.Item}, Name: u.Item, Bytes: u.Bytes, undo: u.ID})
-				stores = append(stores, u.Store)
+				entries, stores, bytes = append(entries, u), append(stores, u.Store), bytes+u.Bytes
 			}
 		}
-		n, gone := int64(len(items)), int64(len(ids)-len(items))
-		if n == 0 {
+		items, gone := itemsOf(entries...), int64(len(ids)-len(entries))
+		if len(items) == 0 {
 			return nil, esc.Sprintf("not undone: the %s of the last act were used already or have expired", prose.Plural(gone, "entry"))
 		}
 		lines := []text.Line{
-			{Value: esc.Sprintf("Undo the last act on %s?", prose.Plural(n, "item")), Kind: text.Title},
-			{Value: esc.Sprintf("Restores %s as they were before.", prose.Plural(n, "item"))},
+			{Value: esc.Sprintf("Undo the last act on %s?", prose.Plural(len(items), "item")), Kind: text.Title},
+			{Value: esc.Const(effect(items, bytes))},
 		}
 		if gone > 0 {
-			lines = append(lines, text.Line{Value: esc.Sprintf("%s more of this act stay as they are: their entries were used already or have expired.", prose.Group(gone)), Kind: text.Alert})
+			lines = append(lines, text.Line{Value: esc.Sprintf("%s of this act were used already or have expired: their items stay as they are.", prose.Plural(gone, "entry")), Kind: text.Alert})
 		}
 		lines = append(lines, d.EnvironmentsOf(stores)...)
 		lines = append(lines, text.Line{Value: esc.Const("What has changed since is not overwritten."), Kind: text.Note})
-		return &dialog.Dialog{Title: esc.Const("Undo"), Lines: lines, Choices: []dialog.Choice{{Verb: "Undo",
+		return &dialog.Dialog{Title: esc.Const("Undo"), Lines: lines, Body: effects(esc, items), Choices: []dialog.Choice{{Verb: "Undo",
 			Act: func(_ context.Context, f dialog.Filled) dialog.Acted {
-				return dialog.Acted{Instead: us.Work.Watching(undoEach(d, items, f.Reason))}
+				return dialog.Acted{Instead: us.Work.Watching(undoEach(d, entries, f.Reason))}
 			}}}}, safetext.Text{}
 	})
 }
 
-func undoEach(d *desk.Desk, items []Target, why string) *task.Bulk {
-	b := &task.Bulk{Kind: "console-undo", Title: "undo of " + prose.Plural(len(items), "item"), Noun: "item", Total: len(items)}
+// undoEach undoes entries; one of several items counts once, as it is undone whole or not at all.
+func undoEach(d *desk.Desk, entries []operator.UndoRow, why string) *task.Bulk {
+	noun := "item"
+	if len(itemsOf(entries...)) > len(entries) {
+		noun = "change"
+	}
+	b := &task.Bulk{Kind: "console-undo", Title: "undo of " + prose.Plural(len(entries), noun), Noun: noun, Total: len(entries)}
 	b.Run = func(ctx context.Context, j operator.Running, b *task.Bulk) error {
-		return b.Each(ctx, j, func(i int) string { return items[i].undo }, func(ctx context.Context, i int) task.Outcome {
-			o := task.Outcome{Store: items[i].Ref.Store, Name: items[i].Name, Word: "left"}
-			done, err := d.Acts.Restore(ctx, items[i].undo, why)
+		return b.Each(ctx, j, func(i int) string { return entries[i].ID }, func(ctx context.Context, i int) task.Outcome {
+			u := entries[i]
+			o := task.Outcome{Store: u.Store, Name: u.Item, Word: "left"}
+			done, err := d.Acts.Restore(ctx, u.ID, why)
 			if err == nil || errors.Is(err, model.Conflict) { // another try would meet the same conflict
-				b.Locked(func() { b.Undone = append(b.Undone, items[i].undo) })
+				b.Locked(func() { b.Undone = append(b.Undone, u.ID) })
 			}
 			if err != nil {
 				o.Why = prose.Reason(d.Esc, err)
 				return o
 			}
-			o.Ok, o.Word = true, "put back"
+			o.Ok, o.Word = true, did(u)
+			if len(u.Items) > 1 {
+				o.Why = d.Esc.Sprintf("%s in all", prose.Plural(len(u.Items), "item"))
+			}
 			for _, w := range done.Warnings {
 				o.Why = d.Esc.LineMax(w, prose.MaxReason)
 			}

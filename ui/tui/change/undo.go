@@ -44,11 +44,18 @@ func (us *Undos) Refusal() string {
 	return ""
 }
 
-// Take removes an entry from the reach of z.
-func (us *Undos) Take(id string) {
-	for i := range us.Acts {
-		us.some = us.some || slices.Contains(us.Acts[i], id)
-		us.Acts[i] = slices.DeleteFunc(slices.Clone(us.Acts[i]), func(u string) bool { return u == id })
+// Take removes entries from the reach of z, in one pass: an act on many items has as many.
+func (us *Undos) Take(ids ...string) {
+	if len(ids) == 0 {
+		return
+	}
+	used := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		used[id] = true
+	}
+	for i, all := range us.Acts {
+		us.Acts[i] = slices.DeleteFunc(slices.Clone(all), func(u string) bool { return used[u] })
+		us.some = us.some || len(us.Acts[i]) < len(all)
 	}
 	us.Acts = slices.DeleteFunc(us.Acts, func(u []string) bool { return len(u) == 0 })
 }
@@ -78,12 +85,13 @@ func (us *Undos) propose(ids []string, prepare func([]operator.UndoRow) (*dialog
 			return m
 		}
 		m.Dialog, m.No = prepare(rows)
+		have := make(map[string]bool, len(rows))
+		for _, u := range rows {
+			have[u.ID] = true
+		}
+		gone := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return have[id] })
 		return loop.Then(func() tea.Cmd {
-			for _, id := range ids {
-				if !slices.ContainsFunc(rows, func(u operator.UndoRow) bool { return u.ID == id }) {
-					us.Take(id)
-				}
-			}
+			us.Take(gone...)
 			return d.Modal.Proposed(m)
 		})
 	})
@@ -104,24 +112,88 @@ func (us *Undos) Entry(id string) tea.Cmd {
 	})
 }
 
+// itemsOf are the items of entries, each as an entry of its own.
+func itemsOf(rows ...operator.UndoRow) (items []operator.UndoRow) {
+	for _, u := range rows {
+		if len(u.Items) == 0 {
+			items = append(items, u)
+		}
+		items = append(items, u.Items...)
+	}
+	return items
+}
+
+// effect says what an undo does to items: one that the change made goes, the others come back.
+func effect(items []operator.UndoRow, bytes int64) string {
+	made := 0
+	for _, u := range items {
+		if !u.Existed {
+			made++
+		}
+	}
+	switch back := len(items) - made; {
+	case made == 0 && back == 1:
+		return "Restores the old text (" + prose.Group(bytes) + " bytes)."
+	case made == 0:
+		return "Restores " + prose.Plural(back, "item") + " as they were before (" + prose.Group(bytes) + " bytes)."
+	case back == 0 && made == 1:
+		return "Removes the item that the change made."
+	case back == 0:
+		return "Removes " + prose.Plural(made, "item") + " that the change made."
+	default:
+		return "Restores " + prose.Plural(back, "item") + " (" + prose.Group(bytes) + " bytes), and removes " + prose.Plural(made, "item") + " that the change made."
+	}
+}
+
+// effects lists what an undo does to each of several items; one needs no list.
+func effects(esc safetext.Escaper, items []operator.UndoRow) *text.Page {
+	if len(items) < 2 {
+		return nil
+	}
+	lines := make([]text.Line, len(items))
+	for i, u := range items {
+		word := "restore"
+		if !u.Existed {
+			word = "remove"
+		}
+		lines[i] = text.Line{Name: esc.Const(word), Value: esc.LineMax(u.Item, prose.MaxTitle)}
+	}
+	return text.NewPage(lines, "")
+}
+
+// did is the word for the items of an entry after its undo.
+func did(u operator.UndoRow) string {
+	var back, made bool
+	for _, it := range itemsOf(u) {
+		back, made = back || it.Existed, made || !it.Existed
+	}
+	switch {
+	case !made:
+		return "put back"
+	case !back:
+		return "removed again"
+	}
+	return "put back or removed again"
+}
+
+// nameOf names an entry by its first item, and counts the others.
+func nameOf(esc safetext.Escaper, u operator.UndoRow) safetext.Text {
+	name := esc.LineMax(u.Item, prose.MaxTitle)
+	if more := len(u.Items) - 1; more > 0 {
+		return esc.Sprintf("%s and %s more", name, prose.Group(more))
+	}
+	return name
+}
+
 func undoDialog(d *desk.Desk, u operator.UndoRow) *dialog.Dialog {
 	esc := d.Esc
-	what, title := esc.Sprintf("Restores the old text (%s bytes).", prose.Group(u.Bytes)), esc.Sprintf("Undo the %s of %s?", esc.Line(u.Op), esc.LineMax(u.Item, prose.MaxTitle))
-	switch {
-	case len(u.Items) > 1:
-		what = esc.Sprintf("Restores all of them as they were (%s bytes):", prose.Group(u.Bytes))
-		title = esc.Sprintf("Undo the %s of %s?", esc.Line(u.Op), prose.Plural(len(u.Items), "item"))
-	case !u.Existed:
-		what = esc.Const("Removes the item that the change made.")
+	items, title := itemsOf(u), esc.Sprintf("Undo the %s of %s?", esc.Line(u.Op), esc.LineMax(u.Item, prose.MaxTitle))
+	if len(items) > 1 {
+		title = esc.Sprintf("Undo the %s of %s?", esc.Line(u.Op), prose.Plural(len(items), "item"))
 	}
 	lines := []text.Line{
 		{Value: title, Kind: text.Title},
-		{Value: what},
-	}
-	if len(u.Items) > 1 {
-		for _, item := range u.Items {
-			lines = append(lines, text.Line{Value: esc.Sprintf("- %s", esc.LineMax(item, prose.MaxTitle))})
-		}
+		{Value: esc.Const(effect(items, u.Bytes))},
 	}
 	lines = append(lines, text.Line{Value: esc.Sprintf("The change: %s.", desk.Changed(d, u.At))})
 	where := d.EnvironmentOf(u.Store)
@@ -131,7 +203,7 @@ func undoDialog(d *desk.Desk, u operator.UndoRow) *dialog.Dialog {
 	lines = append(lines, where...)
 	lines = append(lines, text.Line{Value: esc.Const("If the item has changed since, nothing is overwritten."), Kind: text.Note})
 	return &dialog.Dialog{
-		Title: esc.Const("Undo"), Lines: lines,
+		Title: esc.Const("Undo"), Lines: lines, Body: effects(esc, items),
 		Choices: []dialog.Choice{{Verb: "Undo", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted { return doUndo(d, ctx, u, f.Reason) }}},
 	}
 }
@@ -147,14 +219,11 @@ func doUndo(d *desk.Desk, ctx context.Context, u operator.UndoRow, why string) d
 	case err != nil:
 		return dialog.Acted{Text: esc.Sprintf("not undone: %s", prose.Reason(esc, err))}
 	}
-	word := "put back"
-	if !u.Existed {
-		word = "removed again"
-	}
+	word := did(u)
 	if done.Relations > 0 {
 		word += " with " + prose.Plural(done.Relations, done.Fell)
 	}
-	out := dialog.Acted{Ok: true, Undone: []string{u.ID}, Text: esc.Sprintf("%s: %s; :undo lists what can be undone", word, esc.LineMax(u.Item, prose.MaxTitle))}
+	out := dialog.Acted{Ok: true, Undone: []string{u.ID}, Text: esc.Sprintf("%s: %s; :undo lists what can be undone", word, nameOf(esc, u))}
 	if len(done.Warnings) > 0 {
 		head := []text.Line{{Value: out.Text, Kind: text.Title}, {Kind: text.Blank}}
 		out.Title, out.Page = "Undo", text.NewPage(append(head, text.Lines(esc, text.Alert, done.Warnings)...), "")
@@ -220,7 +289,7 @@ func (us *Undos) fetch(ctx context.Context, q operator.PageQuery) (record.Page[o
 func undoRecord(d *desk.Desk, u operator.UndoRow) record.Row[operator.UndoRow] {
 	esc := d.Esc
 	return record.Row[operator.UndoRow]{Key: u.ID, Raw: u, Cells: []safetext.Text{
-		esc.Const(prose.Moment(u.At)), esc.Line(u.Op), esc.Line(u.Store), esc.Const(prose.Size(u.Bytes)), esc.LineMax(u.Item, prose.MaxTitle),
+		esc.Const(prose.Moment(u.At)), esc.Line(u.Op), esc.Line(u.Store), esc.Const(prose.Size(u.Bytes)), nameOf(esc, u),
 	}}
 }
 
@@ -232,8 +301,8 @@ func undoText(d *desk.Desk, u operator.UndoRow) *text.Page {
 		head = append(head, text.Line{Value: esc.Sprintf("It cannot be put back: %s", esc.LineMax(u.Obstacle, prose.MaxReason)), Kind: text.Warn})
 	case !u.Confirmed:
 		head = append(head, text.Line{Value: esc.Const("Nobody knows whether this change was made."), Kind: text.Warn})
-	case !u.Existed:
-		head = append(head, text.Line{Value: esc.Const("The change made the item: putting back removes it."), Kind: text.Note})
+	case len(u.Items) > 1 || !u.Existed:
+		head = append(head, text.Line{Value: esc.Sprintf("Putting back: %s", esc.Const(effect(itemsOf(u), u.Bytes))), Kind: text.Note})
 	}
 	return text.NewPage(append(head,
 		desk.Field("change", esc.Line(u.Op)), desk.Field("store", esc.Line(u.Store)), desk.Field("when", esc.Const(desk.Changed(d, u.At))),
@@ -258,5 +327,5 @@ func undoDatum(u operator.UndoRow) desk.Datum {
 }
 
 func tellUndo(esc safetext.Escaper, e operator.UndoRow) safetext.Text {
-	return esc.Sprintf("%s of %s in %s, %s, %s", e.Op, esc.LineMax(e.Item, prose.MaxTitle), e.Store, prose.Moment(e.At), prose.Size(e.Bytes))
+	return esc.Sprintf("%s of %s in %s, %s, %s", e.Op, nameOf(esc, e), e.Store, prose.Moment(e.At), prose.Size(e.Bytes))
 }

@@ -1,0 +1,53 @@
+package change
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"memdesk/operator"
+)
+
+// TestEffect: the question before an undo must say which items go, for the change may have made some of them.
+func TestEffect(t *testing.T) {
+	old, made := operator.UndoRow{Item: "old", Existed: true}, operator.UndoRow{Item: "made"}
+	both := func(items ...operator.UndoRow) operator.UndoRow {
+		return operator.UndoRow{Item: items[0].Item, Existed: true, Items: items}
+	}
+	for _, c := range []struct {
+		rows      []operator.UndoRow
+		says, did string
+	}{
+		{[]operator.UndoRow{old}, "Restores the old text (9 bytes).", "put back"},
+		{[]operator.UndoRow{made}, "Removes the item that the change made.", "removed again"},
+		{[]operator.UndoRow{both(made)}, "Removes the item that the change made.", "removed again"},
+		{[]operator.UndoRow{both(old, old)}, "Restores 2 items as they were before (9 bytes).", "put back"},
+		{[]operator.UndoRow{both(made, made, made)}, "Removes 3 items that the change made.", "removed again"},
+		{[]operator.UndoRow{both(old, made, old)}, "Restores 2 items (9 bytes), and removes 1 item that the change made.", "put back or removed again"},
+		{[]operator.UndoRow{both(old, old, old), both(old, old), old}, "Restores 6 items as they were before (9 bytes).", "put back"},
+	} {
+		if got := effect(itemsOf(c.rows...), 9); got != c.says {
+			t.Errorf("%+v: %q, want %q", c.rows, got, c.says)
+		}
+		if got := did(c.rows[0]); got != c.did {
+			t.Errorf("%+v: %q, want %q", c.rows[0], got, c.did)
+		}
+	}
+}
+
+// TestTakeManyAtOnce: the update loop waits for it, and an act on many items has one entry for each.
+func TestTakeManyAtOnce(t *testing.T) {
+	var ids []string
+	for i := range 50_000 {
+		ids = append(ids, fmt.Sprintf("undo-%d", i))
+	}
+	us := Undos{Acts: [][]string{{"before"}, ids, {"a", ids[7]}}}
+	start := time.Now()
+	us.Take(ids...)
+	if took := time.Since(start); took > 5*time.Second { // one pass per entry takes a minute
+		t.Errorf("it took %s", took)
+	}
+	if len(us.Acts) != 2 || len(us.Acts[1]) != 1 || us.Acts[1][0] != "a" || !us.some {
+		t.Errorf("left: %v", us.Acts)
+	}
+}
