@@ -80,6 +80,7 @@ type Call struct {
 
 	Retained *RetainResult
 	Forgot   *ForgetResult
+	Listed   *Page // with OpList; the middleware may replace its Items, and must not change them in place
 	Rows     int64 // with a call of Maintain: records removed, rewritten or indexed
 }
 
@@ -189,9 +190,18 @@ type wrappedBrowser struct {
 }
 
 func (b wrappedBrowser) List(ctx context.Context, req PageRequest) (Page, error) {
-	return do(ctx, b.wrapped, &Call{Op: OpList, Page: &req}, func(ctx context.Context) (Page, error) {
-		return b.next.List(ctx, req)
+	c := &Call{Op: OpList, Page: &req}
+	page, err := do(ctx, b.wrapped, c, func(ctx context.Context) (Page, error) {
+		page, err := b.next.List(ctx, req)
+		if err == nil {
+			c.Listed = &page
+		}
+		return page, err
 	})
+	if err != nil || c.Listed == nil {
+		return page, err
+	}
+	return *c.Listed, nil
 }
 
 func (b wrappedBrowser) Read(ctx context.Context, id string) (Item, error) {

@@ -12,10 +12,10 @@ import (
 // Role names a set of acts; rules lists them.
 type Role string
 
-// The roles that [[operator.role]] gives. Every role sees headers and health.
+// The roles that [[operator.role]] gives. Every role sees health, and headers without titles.
 const (
 	RoleOperator Role = "operator" // everything
-	RoleViewer   Role = "viewer"   // headers and health, nothing else
+	RoleViewer   Role = "viewer"   // health, and headers without titles; nothing else
 	RoleReviewer Role = "reviewer" // also content
 	RoleApprover Role = "approver" // content and requests, and the approval of a plan
 	RoleAuditor  Role = "auditor"  // the log, requests and their proofs; no content
@@ -93,8 +93,8 @@ type withinKey struct{}
 // within marks the calls of an allowed act: the stores' middleware lets them pass.
 func within(ctx context.Context) context.Context { return context.WithValue(ctx, withinKey{}, true) }
 
-// headers are the operations that show no more than every role may see.
-var headers = []model.Op{model.OpHealth, model.OpList, model.OpTiers, model.OpStoreConflicts, model.OpSchema, model.OpBroken,
+// headers are the operations that show no more than every role may see; byRole takes the titles out of a list.
+var headers = []model.Op{model.OpHealth, model.OpTiers, model.OpStoreConflicts, model.OpSchema, model.OpBroken,
 	model.OpWatch, model.OpChangedSince}
 
 // byRole is the middleware that applies the rules to store calls outside the acts.
@@ -105,7 +105,16 @@ func (s *Session) byRole(ctx context.Context, c *model.Call, next func(context.C
 		if act := actOfCall(c); !s.has(act) {
 			return model.Refuse(string(c.Op), s.lacks(act))
 		}
-	case slices.Contains(headers, c.Op) && (c.Page == nil || c.Page.Query == ""):
+	case c.Op == model.OpList && c.Page.Query == "":
+		if err := next(ctx); err != nil || c.Listed == nil || s.May(ReadContent) == nil {
+			return err
+		}
+		c.Listed.Items = slices.Clone(c.Listed.Items)
+		for i := range c.Listed.Items { // most stores make the title from the text; of a short one it is all
+			c.Listed.Items[i].Title = ""
+		}
+		return nil
+	case slices.Contains(headers, c.Op):
 	default: // also a list by a query, which reveals whether a text holds the words
 		if err := s.Look(ctx, ReadContent); err != nil {
 			return err

@@ -487,3 +487,25 @@ func TestExplainKeepsToTheRole(t *testing.T) {
 		}
 	}
 }
+
+// TestTitlesAreContent: the title of a short text is the whole text, so a list shows it only to a role that may read content.
+func TestTitlesAreContent(t *testing.T) {
+	s := newSession(t, func(*Options) {})
+	if _, err := s.Retain(t.Context(), "inmem", model.RetainRequest{Tier: "task", Content: "Inga wants rye", Mode: model.Replace}, ""); err != nil {
+		t.Fatal(err)
+	}
+	st, err := s.Fleet.Store("inmem")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		role Role
+		want string
+	}{{RoleViewer, ""}, {RoleAuditor, ""}, {RoleReviewer, "Inga wants rye"}, {RoleOperator, "Inga wants rye"}} {
+		s.roles = []Role{c.role}
+		page, err := st.Browser.List(t.Context(), model.PageRequest{Limit: 5})
+		if err != nil || len(page.Items) != 1 || page.Items[0].ID == "" || page.Items[0].Title != c.want {
+			t.Errorf("%s: %+v, %v; want the title %q", c.role, page.Items, err, c.want)
+		}
+	}
+}
