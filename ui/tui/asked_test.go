@@ -73,7 +73,7 @@ func TestErasureQuestionOnTheSmallestScreen(t *testing.T) {
 	r := o.console(80, 24).see("planned").resize(60, 15)
 	r.asked("E", "for good?").see("It cannot be undone", "there is more, 1 to ", " of 8: PgDn")
 	seen := r.through("to 8 of 8, the end: PgUp")
-	for _, part := range []string{"Out of reach: ", "It runs on its own", "harbor ", "graph ", "notes ", "desk ", "nothing in device, work, scratch"} {
+	for _, part := range []string{"2 are left.", "It runs on its own", "harbor ", "graph ", "notes ", "desk ", "nothing in device, work, scratch"} {
 		if !strings.Contains(seen, part) {
 			t.Errorf("no page shows %q:\n%s", part, seen)
 		}

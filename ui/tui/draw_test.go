@@ -67,7 +67,7 @@ func client(b *testing.B, key ed25519.PrivateKey, login string, addr net.Addr) *
 	return robotOf(b, cmd, 200, 50)
 }
 
-func keyFile(b *testing.B, key ed25519.PrivateKey) string {
+func keyFile(b testing.TB, key ed25519.PrivateKey) string {
 	b.Helper()
 	block, err := ssh.MarshalPrivateKey(key, "")
 	if err != nil {
@@ -81,7 +81,7 @@ func keyFile(b *testing.B, key ed25519.PrivateKey) string {
 }
 
 // pair is a new key and its public half for servers.
-func pair(b *testing.B) (ed25519.PrivateKey, ssh.PublicKey) {
+func pair(b testing.TB) (ed25519.PrivateKey, ssh.PublicKey) {
 	b.Helper()
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {

@@ -1,10 +1,7 @@
 package tui_test
 
 import (
-	"crypto/ed25519"
-	"crypto/rand"
 	"database/sql"
-	"encoding/pem"
 	"errors"
 	"os"
 	"path/filepath"
@@ -227,20 +224,9 @@ func TestErasureFaults(t *testing.T) {
 func TestTheRequesterNamesAKey(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "[gdpr]\nrequire_approval = true\n")
-	mine, theirs := filepath.Join(o.dir, "mine"), filepath.Join(o.dir, "theirs")
-	for _, file := range []string{mine, theirs} {
-		_, private, err := ed25519.GenerateKey(rand.Reader)
-		if err != nil {
-			t.Fatal(err)
-		}
-		block, err := ssh.MarshalPrivateKey(private, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	private, _ := pair(t)
+	other, _ := pair(t)
+	mine, theirs := keyFile(t, private), keyFile(t, other)
 	r := o.console(80, 24).resize(60, 15).see("[6 Erase]")
 	r.press("a").form("File a request", "usr_teo", "tab", "tab", "tab", "a letter", "tab", "tab").see("your private key FILE:").press(filepath.Join(o.dir, "none"), "tab").see("[Go on]")
 	r.press("enter").answer("File this request?", "tab").see("[File it]").press("enter").form("the key file cannot be read")
@@ -255,7 +241,7 @@ func TestTheRequesterNamesAKey(t *testing.T) {
 		t.Errorf("approved by the requester: exit %d: %s", code, out)
 	}
 	// The second operator signs while reading the plan; the requester's key must be refused there too.
-	r.press("ctrl+r").see("▲ approved")
+	r.press("ctrl+r").see("▸ A approve")
 	r.press("A").answer("Approve the erasure of", "tab").press(mine, "tab").see("[Approve]").press("enter").see("not approved: refused")
 	r.press("A").answer("Approve the erasure of", "tab").press(theirs, "tab").see("[Approve]").press("enter").see("approved " + id)
 	r.press("ctrl+r").see("● approved").press("A").see("The plan is approved").press("esc").press("esc")
@@ -264,28 +250,35 @@ func TestTheRequesterNamesAKey(t *testing.T) {
 	r.press("p").answer("Make the plan of "+id+" anew?", "tab").see("[Plan]").press("enter").see("The plan of " + id)
 }
 
+// An open plan must not say that nobody has approved it when somebody has meanwhile, and name who did.
+func TestAPlanHearsOfItsApproval(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, "[gdpr]\nrequire_approval = true\n")
+	mine, _ := pair(t)
+	theirs, known := pair(t)
+	id := o.file("--subject", "usr_teo", "--key", keyFile(t, mine))
+	out, _ := o.run("gdpr", "plan", id, "--json")
+	hash := regexp.MustCompile(`"plan_hash":"([0-9a-f]{64})"`).FindStringSubmatch(out)
+	if hash == nil {
+		t.Fatal(out)
+	}
+	r := o.console(120, 40).press("enter").see("A comes first", "nobody else has approved this plan")
+	if out, code := o.run("gdpr", "approve", id, "--plan-hash", hash[1], "--key", keyFile(t, theirs)); code != 0 {
+		t.Fatalf("approve: exit %d: %s", code, out)
+	}
+	r.see("E carries the plan out", ssh.FingerprintSHA256(known)[:35]).gone("nobody else has approved this plan").gone("A comes first")
+	r.press("esc").see("● approved", "by signature; good until 2026-05-28")
+}
+
 // Where the policy allows it, the second operator approves by being logged in: no key is typed, and the
 // question shows the plan's numbers and hash.
 func TestApprovalByTheSession(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "[gdpr]\nrequire_approval = true\napproval = \"session\"\n")
-	mine := filepath.Join(o.dir, "mine")
+	mine := ""
 	login := func() ssh.PublicKey {
-		public, private, err := ed25519.GenerateKey(rand.Reader)
-		if err != nil {
-			t.Fatal(err)
-		}
-		block, err := ssh.MarshalPrivateKey(private, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(mine, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		key, err := ssh.NewPublicKey(public)
-		if err != nil {
-			t.Fatal(err)
-		}
+		private, key := pair(t)
+		mine = keyFile(t, private)
 		o.auth = filepath.Join(o.dir, "auth")
 		if err := os.WriteFile(o.auth, append([]byte("publickey "), ssh.MarshalAuthorizedKey(key)...), 0o600); err != nil {
 			t.Fatal(err)
@@ -303,11 +296,11 @@ func TestApprovalByTheSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := login()
-	r = o.console(80, 24).see("planned").press("A").answer("with your own key?", "tab").see("The hash of the plan", "[Approve]").press("enter").see("approved "+id, "● approved")
+	r = o.console(120, 40).see("[6 Erasure 1 to approve]", "▸ A approve").press("A").answer("with your own key?", "tab").see("person       usr_teo", "filed by ", "go, ").see("The hash of the plan", "[Approve]").press("enter").see("approved "+id, "● approved")
 	if out, _ := o.run("audit", "list", "--json", "--action", "gdpr-approve"); !strings.Contains(out, ssh.FingerprintSHA256(key)) {
 		t.Errorf("the log does not name the key of the login: %s", out)
 	}
-	r.press("E").begin(id, "Erase").see("No layer that can be reached holds the person").press("enter").see("of a session that this key authenticated")
+	r.press("E").begin(id, "Erase").see("No layer that can be reached holds the person").resize(80, 24).press("enter").see("of a session that this key authenticated")
 }
 
 func TestErasureKeepsTheClearNameOffTheScreen(t *testing.T) {

@@ -207,7 +207,7 @@ func TestWalkTheErasure(t *testing.T) {
 	id := o.planned("--subject", "usr_maren", "--alias", "Maren Holt")
 	r := o.console(80, 24).see("due in 31 days", "planned")
 	r.scrolls("filed by").press("right").see("Erasure › ", "deadline").press("esc").see("1 of 1")
-	r.press("enter").see("The plan of").press("A").see("The plan needs no approval").press("esc").gone("needs no approval")
+	r.press("enter").see("The plan of").press("A").see("the plan needs no approval: E carries it out").gone("A approve")
 	r.press("p").see("Plan ready: 7 of 7 stores", "The plan of").press("j").see("▸ harbor", "36 of 299").press("enter").see("▾ harbor", "▸ harbor").press("enter").gone("▾ harbor").press("/", "graph forget", "enter").see("/graph forget", "forget: the item goes")
 	r.asked("c", "Shall it be redacted instead?").press("enter").see("cancelled").asked("H", "Keep ").press("enter").see("cancelled")
 	r.press("esc").see("1 of 8").press("esc").gone("The plan of").see("· planned")

@@ -134,25 +134,41 @@ func number(n int64) string {
 
 func pad(s string, width int) string { return strings.Repeat(" ", max(width-len(s), 1)) + s }
 
-// Phases are the steps of an erasure with a sign each: done, current or next, and to come.
-func Phases(st *paint.Styles, names []string, done int, stuck bool) text.Line {
+// Phases are the steps of an erasure: those done, the next one as advice with its key, and the rest. A stuck step has
+// the sign of a failure; one that is only next has none of a state.
+func Phases(st *paint.Styles, done []string, next string, rest []string, stuck bool) text.Line {
 	var out text.Line
-	for i, name := range names {
-		tone := paint.ToneInfo
-		switch {
-		case i < done:
-			tone = paint.ToneGood
-		case i == done && stuck:
-			tone = paint.ToneBad
-		case i == done:
-			tone = paint.ToneWarn
-		}
-		if i > 0 {
+	put := func(sign string, look paint.Look, step text.Line) {
+		if !out.Value.IsEmpty() {
 			out.Value = st.Esc.Concat(out.Value, st.Esc.Const("  "))
 		}
 		start := out.Value.Len()
-		out.Value = st.Esc.Concat(out.Value, st.Badge(tone, st.Esc.Const(name)))
-		out.Runs = append(out.Runs, paint.Stretch{Start: start, End: out.Value.Len(), Look: paint.LookOf(tone)})
+		out.Value = st.Esc.Sprintf("%s%s ", out.Value, st.Esc.Const(sign))
+		at := out.Value.Len()
+		out.Value = st.Esc.Concat(out.Value, step.Value)
+		if step.Runs == nil {
+			at = out.Value.Len() // the look of the sign is that of the word
+		}
+		out.Runs = append(out.Runs, paint.Stretch{Start: start, End: at, Look: look})
+		for _, r := range step.Runs {
+			out.Runs = append(out.Runs, paint.Stretch{Start: at + r.Start, End: at + r.End, Look: r.Look})
+		}
+	}
+	for _, name := range done {
+		put(st.Glyphs.State[paint.ToneGood], paint.LookAdded, text.Line{Value: st.Esc.Const(name)})
+	}
+	switch sign := "▸"; {
+	case next == "":
+	case stuck:
+		put(st.Glyphs.State[paint.ToneBad], paint.LookRemoved, text.Advice(st.Esc, next))
+	default:
+		if st.Esc.ASCII {
+			sign = ">"
+		}
+		put(sign, paint.LookCode, text.Advice(st.Esc, next))
+	}
+	for _, name := range rest {
+		put(st.Glyphs.State[paint.ToneInfo], paint.LookDim, text.Line{Value: st.Esc.Const(name)})
 	}
 	return out
 }

@@ -50,10 +50,10 @@ func TestTable(t *testing.T) {
 // The phase of a run must be recognisable without colour.
 func TestPhasesAndProgress(t *testing.T) {
 	st := styles(true)
-	if got := Phases(st, []string{"filed", "planned", "erased"}, 1, false).Value.String(); got != "+ filed  ! planned  - erased" {
+	if got := Phases(st, []string{"planned"}, "`A` approve", []string{"erase"}, false).Value.String(); got != "+ planned  > A approve  - erase" {
 		t.Error(got)
 	}
-	if got := Phases(st, []string{"filed", "planned"}, 1, true).Value.String(); got != "+ filed  x planned" {
+	if got := Phases(st, nil, "`r` erase", []string{"verify"}, true).Value.String(); got != "x r erase  - verify" {
 		t.Error(got)
 	}
 	if got := Progress(st, 3, 12).Value.String(); got != "######------------------ 25 %, step 3 of 12" {

@@ -12,10 +12,20 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
+	"memdesk/ui/act"
+	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 )
+
+// noApproval says why there is nothing to approve.
+const noApproval = "the plan needs no approval: E carries it out"
+
+// unasked says why nobody is asked to approve a request; empty where somebody is.
+func (rq *requests) unasked(r operator.ErasureRequest) string {
+	return act.When(!rq.D.Erasure.Rules().RequireApproval && len(r.Approvals) == 0, noApproval)
+}
 
 // approve asks a second operator to sign the plan, or says who must, where nothing here can sign.
 func (rq *requests) approve(r operator.ErasureRequest) tea.Cmd {
@@ -29,6 +39,8 @@ func (rq *requests) approve(r operator.ErasureRequest) tea.Cmd {
 			dlg := rq.approveDialog(now, p, "You approve", "the record of your session", func(ctx context.Context, _ dialog.Filled) error { return d.Erasure.ApproveHere(ctx, r.ID, p.Hash) })
 			dlg.Lines = append(dlg.Lines, text.Line{Value: d.Esc.Const("The log records it with the key of your login, and the receipt names that.")})
 			return dialog.Proposal{Dialog: dlg}
+		case why == "" && len(now.Approvals) == 0:
+			return dialog.Proposal{No: d.Esc.Const(noApproval)}
 		case why == "" || d.Remote || d.Locked("") != "":
 			page := text.NewPage(rq.approvalLines(now, p, why), "")
 			return dialog.Proposal{Open: func() tea.Cmd { return d.Modal.Host.Page("Approval", page) }}
@@ -42,17 +54,23 @@ func (rq *requests) approve(r operator.ErasureRequest) tea.Cmd {
 	})
 }
 
-// approveDialog shows the plan in numbers with its hash: how says what the operator does, by what approves it.
+// approveDialog says whose memory goes and how much, who filed it, and what stays; how says what the operator does, by
+// what approves it.
 func (rq *requests) approveDialog(r operator.ErasureRequest, p gdpr.Plan, how, by string, approve func(context.Context, dialog.Filled) error) *dialog.Dialog {
 	esc := rq.D.Esc
-	_, held := p.Count()
+	lines := []text.Line{
+		{Value: esc.Sprintf("Approve the erasure of %s with your own key?", esc.LineMax(r.Subject, prose.MaxTitle)), Kind: text.Title},
+		personLine(esc, r),
+		desk.Field("filed by", esc.Sprintf("%s; planned %s", esc.LineMax(r.By, prose.MaxTitle), rq.D.Time.Ago(p.Made))),
+		desk.Field("plan", esc.Const(countPlan(&p).fates())),
+	}
+	lines = append(lines, unsearchedLines(esc, p, "Nothing is erased there.")...)
+	missing, _ := backupLines(esc, rq.D.Erasure.Backups(p))
+	lines = append(append(lines, missing...),
+		text.Line{Value: esc.Sprintf("%s exactly this plan, and it is void when anything in it changes.", safetext.Const(how))},
+		text.Line{Value: esc.Sprintf("The hash of the plan: %s", esc.Line(p.Hash)), Pin: true})
 	return &dialog.Dialog{
-		Title: esc.Const("Approve"), NoReason: true, Body: text.NewPage(eraseStores(rq.D.St, p), ""),
-		Lines: []text.Line{
-			{Value: esc.Sprintf("Approve the erasure of %s with your own key?", countPlan(&p).erased(" and the scrub of ")), Kind: text.Title},
-			{Value: esc.Sprintf("%s of %s; %s on hold. %s exactly this plan, and it is void when anything in it changes.", r.ID, prose.Plural(len(p.Stores), "store"), prose.Group(held), safetext.Const(how))},
-			{Value: esc.Sprintf("The hash of the plan: %s", esc.Line(p.Hash)), Pin: true},
-		},
+		Title: esc.Const("Approve"), NoReason: true, Body: text.NewPage(eraseStores(rq.D.St, p), ""), Lines: lines,
 		Choices: []dialog.Choice{{Verb: "Approve", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 			if err := approve(ctx, f); err != nil {
 				return dialog.Acted{Text: esc.Sprintf("not approved: %s", prose.Reason(esc, err))}

@@ -94,7 +94,7 @@ func planKeys(rq *requests, p *record.List[planRow], r operator.ErasureRequest, 
 		}),
 		act.Choose.With(can(planRow.going, "it is on hold"), func() tea.Cmd { return rq.choose(r, decisions(p), p.Marks.Outside(), placeIn(p, shown)) }),
 		act.Plan.Called("search every store again and make the plan anew").With(act.Unless(free, rq.D.NoBulk), func() tea.Cmd { return rq.replan(r, placeIn(p, shown)) }),
-		act.Approve.With(nil, func() tea.Cmd { return rq.approve(r) }),
+		act.Approve.With(func() string { return rq.unasked(r) }, func() tea.Cmd { return rq.approve(r) }),
 	}
 	if p.Full {
 		return slices.DeleteFunc(out, func(b act.Act) bool { return b.Keys[0] == "p" }) // the step before

@@ -43,26 +43,31 @@ const (
 
 type dueTick struct{}
 
-// dues counts the requests that need an answer soon, the first of them in days days.
-type dues struct{ soon, overdue, days int }
+// dues counts the requests that need an answer soon, the first of them in days days, and those that wait for this
+// operator's approval.
+type dues struct{ soon, overdue, days, approve int }
 
 // countDue counts off the update loop, and repeats after dueEvery.
 func (p *screen) countDue() tea.Cmd {
 	if p.D.Erasure == nil {
 		return nil
 	}
-	source, now := p.D.Erasure, p.D.Time.Clock
+	source := p.D.Erasure
 	return tea.Batch(p.D.Later(p.Kind.Pane)(dueEvery, dueTick{}), p.Window.Ask(func(ctx context.Context) any {
 		all, err := source.Requests(ctx)
 		if err != nil {
 			return nil // the pane says why when it is opened
 		}
-		return dueOf(all, now.Now())
+		return p.dueOf(all)
 	}))
 }
 
-func dueOf(all []operator.ErasureRequest, now time.Time) (n dues) {
+func (p *screen) dueOf(all []operator.ErasureRequest) (n dues) {
+	now := p.D.Time.Clock.Now()
 	for _, r := range all {
+		if r.State == gdpr.StatePlanned && p.D.Erasure.Rules().RequireApproval && p.D.Erasure.BySession(&r.Request) {
+			n.approve++
+		}
 		switch left := r.DaysLeft(now); {
 		case r.Done() || r.PausedSince != "":
 		case left < 0:
@@ -77,15 +82,22 @@ func dueOf(all []operator.ErasureRequest, now time.Time) (n dues) {
 }
 
 func (p *screen) Badge() (safetext.Text, paint.Tone) {
+	width, _ := p.D.Frame.Room()
+	wide := width >= paint.WideFrom
+	approve, day := safetext.Sprintf("%d to approve", p.due.approve), "due"
+	if wide {
+		day = dueDay(p.due.days)
+	}
+	due := safetext.Sprintf("%d %s", p.due.soon, safetext.Const(day))
 	switch {
 	case p.due.overdue > 0:
 		return safetext.Sprintf("!%d", p.due.overdue), paint.ToneBad
+	case p.due.approve > 0 && p.due.soon > 0 && wide:
+		return safetext.Sprintf("%s, %s", due, approve), paint.ToneWarn
+	case p.due.approve > 0: // it waits for this operator
+		return approve, paint.ToneWarn
 	case p.due.soon > 0:
-		words := "due"
-		if width, _ := p.D.Frame.Room(); width >= paint.WideFrom {
-			words = dueDay(p.due.days)
-		}
-		return safetext.Sprintf("%d %s", p.due.soon, safetext.Const(words)), paint.ToneWarn
+		return due, paint.ToneWarn
 	}
 	return safetext.Text{}, paint.ToneInfo
 }
@@ -130,7 +142,7 @@ func New(d *pane.Bench, at int) (desk.Listing, func() tea.Cmd) {
 		if err != nil {
 			return record.Page[operator.ErasureRequest]{}, err
 		}
-		n := dueOf(all, d.Time.Clock.Now())
+		n := p.dueOf(all)
 		p.counted.Store(&n)
 		return record.Whole(all, func(_ int, r operator.ErasureRequest) (record.Row[operator.ErasureRequest], bool) {
 			row := erasureRecord(d.Desk, r)
@@ -350,7 +362,7 @@ func (rq *requests) text(ctx context.Context, r operator.ErasureRequest) *text.P
 	if r.Reason != "" && !r.Under() && r.State != gdpr.StateWithdrawn {
 		head = append(head, text.Line{Value: esc.LineMax(r.Reason, prose.MaxReason), Kind: text.Alert})
 	}
-	head = append(head, rq.planSummary(ctx, r, rq.runLines(ctx, r))...)
+	head = append(append(head, rq.doneLines(ctx, r)...), rq.planSummary(ctx, r, rq.runLines(ctx, r))...)
 	head = append(head,
 		desk.Field("deadline", esc.Sprintf("%s, %s", r.Deadline.Format(time.DateOnly), dueWords(r, now))),
 		desk.Field("received", esc.Const(r.Received)))
@@ -396,13 +408,12 @@ func (rq *requests) planSummary(ctx context.Context, r operator.ErasureRequest, 
 	switch {
 	case err != nil:
 		why = err.Error()
-	case why == "" && len(r.Approvals) > 0:
-		why = "approved"
-	case why == "":
+	case why == "" && len(r.Approvals) == 0:
 		why = "none is required"
 	}
-	head = append(head, text.Line{Name: esc.Const("approval"), Value: esc.LineMax(why, prose.MaxReason)}, text.Line{Kind: text.Blank})
-	return append(append(head, eraseStores(rq.D.St, p)...), text.Line{Kind: text.Blank})
+	head = append(head, rq.approvedLines(r, r.Approvals)...)
+	head = append(head, text.Known(text.Line{Name: esc.Const("approval"), Value: esc.LineMax(why, prose.MaxReason)})...)
+	return append(append(append(head, text.Line{Kind: text.Blank}), eraseStores(rq.D.St, p)...), text.Line{Kind: text.Blank})
 }
 
 // noChange says why a request cannot be changed; empty where it can.
@@ -444,7 +455,7 @@ func erasureKeys(rq *requests, p *record.List[operator.ErasureRequest]) []act.Ac
 			return cmp.Or(withdrawn(r), act.When(r.Done(), "the request is complete: there is nothing left to export"))
 		}, rq.exportErasure),
 		on(act.Approve, func(r operator.ErasureRequest) string {
-			return cmp.Or(act.When(r.State == gdpr.StateInScope && !rq.D.Erasure.Rules().RequireApproval, "it was carried out, and needed no approval"), planned(r))
+			return cmp.Or(act.When(r.State == gdpr.StateInScope && !rq.D.Erasure.Rules().RequireApproval, "it was carried out, and needed no approval"), planned(r), rq.unasked(r))
 		}, rq.approve),
 		on(act.Deadline, noChange, rq.deadline),
 		on(act.Verify, func(r operator.ErasureRequest) string {

@@ -211,13 +211,26 @@ func (t stepCount) words() string {
 	return strings.Join(parts, ", ")
 }
 
-// erased says what goes or changes: items, and after the word for it, layers.
-func (t stepCount) erased(scrubbed string) string {
-	words := prose.Plural(t.forget+t.redact, "item")
-	if t.scrub > 0 {
-		words += scrubbed + prose.Plural(t.scrub, "layer")
+// fates says the same in a sentence.
+func (t stepCount) fates() string {
+	var parts []string
+	add := func(n int, one, many string) {
+		switch {
+		case n == 1:
+			parts = append(parts, "1 "+one)
+		case n > 1:
+			parts = append(parts, prose.Group(n)+" "+many)
+		}
 	}
-	return words
+	add(t.forget, "item goes", "items go")
+	add(t.redact, "is redacted", "are redacted")
+	add(t.scrub, "layer is scrubbed", "layers are scrubbed")
+	add(t.held, "is on hold", "are on hold")
+	add(t.outside, "is left", "are left")
+	if len(parts) == 0 {
+		return "nothing found"
+	}
+	return strings.Join(parts, ", ")
 }
 
 // layerNote says what happens to the layers among those that go; nothing without any.
@@ -266,12 +279,13 @@ func actionBadge(st *paint.Styles, a gdpr.Action) safetext.Text {
 
 // planRow is a row of the plan: all of it, a store, a layer of one, or one step.
 type planRow struct {
-	plan  *gdpr.Plan
-	store *gdpr.StorePlan
-	layer string // of the step or steps of the row; empty: of a whole store
-	step  *gdpr.Step
-	steps stepCount // of the row
-	open  bool      // its steps are listed
+	stands string // of the whole plan: what its text says of the request
+	plan   *gdpr.Plan
+	store  *gdpr.StorePlan
+	layer  string // of the step or steps of the row; empty: of a whole store
+	step   *gdpr.Step
+	steps  stepCount // of the row
+	open   bool      // its steps are listed
 }
 
 // fold names the row's fold; empty: none.
@@ -313,6 +327,13 @@ func (rq *requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 				return record.Page[planRow]{}, err
 			}
 			return planPage(d.St, p, rows, q)
+		},
+		Live: func(ctx context.Context) string {
+			now, err := d.Erasure.Request(ctx, r.ID)
+			if err != nil {
+				return "" // the list says why
+			}
+			return standingOf(now)
 		},
 		Detail: func(ctx context.Context, raw planRow) *text.Page {
 			now, err := d.Erasure.Request(ctx, r.ID)
@@ -404,7 +425,15 @@ func (s *planPages) rows(ctx context.Context, src planSource, id string, q opera
 	if q.Filter != "" { // a filter searches folded steps too
 		s.all = planRows(&p, &folds{})
 	}
+	if now, err := src.Request(ctx, id); err == nil {
+		s.all[0].stands = standingOf(now)
+	}
 	return s.plan, s.all, nil
+}
+
+// standingOf changes when somebody approves, plans again or begins a run.
+func standingOf(r operator.ErasureRequest) string {
+	return fmt.Sprint(r.State, r.PlanHash, len(r.Approvals))
 }
 
 // planPage returns the rows from a cursor on: the whole, then store by store, layer by layer.
@@ -599,7 +628,7 @@ func (rq *requests) wholePlanLines(ctx context.Context, r operator.ErasureReques
 	}
 	head = append(head, unsearchedLines(esc, *p, "The request stays partial until a new plan (`p`) has searched it too.")...)
 	head = append(head,
-		desk.Field("person", esc.LineMax(strings.Join(append([]string{r.Subject}, r.Aliases...), ", "), prose.MaxReason)),
+		personLine(esc, r),
 		desk.Field("deadline", esc.Sprintf("%s, %s", esc.Const(r.Deadline.Format(time.DateOnly)), esc.Const(dueWords(r, rq.D.Time.Clock.Now())))),
 		desk.Field("in all", esc.Sprintf("%s: %s", prose.Plural(len(p.Stores), "store"), esc.Const(all.words()))))
 	if r.PlanHash != p.Hash {
@@ -625,10 +654,16 @@ func (rq *requests) wholePlanLines(ctx context.Context, r operator.ErasureReques
 	if free := rq.D.Erasure.FreeBytes(); free > 0 {
 		head = append(head, desk.Field("free space", esc.Const(prose.Size(free))))
 	}
+	head = append(head, rq.approvedLines(r, r.Approvals)...)
 	if err == nil && why != "" {
 		head = append(head, desk.Field("approval", esc.LineMax(why, prose.MaxTitle)))
 	}
 	return append(head, backups...)
+}
+
+// personLine names the person as the request has them.
+func personLine(esc safetext.Escaper, r operator.ErasureRequest) text.Line {
+	return desk.Field("person", esc.LineMax(strings.Join(append([]string{r.Subject}, r.Aliases...), ", "), prose.MaxReason))
 }
 
 // backupLines warn about the stores without a configured backup, and name the configured ones.
@@ -779,9 +814,9 @@ func tellPlan(esc safetext.Escaper, e planRow) safetext.Text {
 	case e.store != nil:
 		return esc.Sprintf("Store %s, %s: %s", e.store.Store, e.store.Kind, storeWords(esc, *e.store))
 	}
-	_, held := e.plan.Count()
+	fates := countPlan(e.plan).fates()
 	if missing := unsearched(*e.plan); missing != "" {
-		return esc.Sprintf("Not searched: %s. The other stores: %s, %s on hold; the hash of the plan begins with %s", esc.LineMax(missing, prose.MaxTitle), countPlan(e.plan).erased(" and "), prose.Group(held), e.plan.Short())
+		return esc.Sprintf("Not searched: %s. The other stores: %s; the hash of the plan begins with %s", esc.LineMax(missing, prose.MaxTitle), fates, e.plan.Short())
 	}
-	return esc.Sprintf("All stores: %s, %s on hold; the hash of the plan begins with %s", countPlan(e.plan).erased(" and "), prose.Group(held), e.plan.Short())
+	return esc.Sprintf("All stores: %s; the hash of the plan begins with %s", fates, e.plan.Short())
 }

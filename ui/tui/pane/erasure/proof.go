@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -82,7 +84,7 @@ func (rq *requests) layersSide(r operator.ErasureRequest, title string, get func
 			if err != nil {
 				return record.Page[layerRow]{}, err
 			}
-			standing, clean := receipt.Split(layers)
+			standing, clean := listed(layers)
 			if q.Filter != "" {
 				standing = append(standing, clean.Rows...)
 			}
@@ -116,6 +118,22 @@ type layerRow struct {
 	layer  receipt.Layer
 	clean  receipt.Fold
 	folded bool
+}
+
+// listed are the layers with a row of their own: those that are not clean, and those that are though memdesk cannot
+// change them, for the plan has counted both as left.
+func listed(layers []receipt.Layer) (rows []receipt.Layer, clean receipt.Fold) {
+	rows, clean = receipt.Split(layers)
+	var rest []receipt.Layer
+	for _, l := range clean.Rows {
+		if slices.Contains(clean.Notes, receipt.Note{Store: l.Store, Layer: l.Layer, Reason: l.Reason}) {
+			rows = append(rows, l)
+		} else {
+			rest = append(rest, l)
+		}
+	}
+	_, clean = receipt.Split(rest)
+	return rows, clean
 }
 
 func foldRecord(st *paint.Styles, f receipt.Fold) record.Row[layerRow] {
@@ -245,8 +263,6 @@ func (rq *requests) approvalLines(r operator.ErasureRequest, p gdpr.Plan, why st
 	switch {
 	case why != "":
 		title = esc.Sprintf("Not yet: %s", esc.LineMax(why, prose.MaxReason))
-	case len(r.Approvals) == 0:
-		title = esc.Const("The plan needs no approval: E carries it out")
 	}
 	lines := []text.Line{{Value: title, Kind: text.Title}}
 	switch {
@@ -264,10 +280,53 @@ func (rq *requests) approvalLines(r operator.ErasureRequest, p gdpr.Plan, why st
 		lines = append(lines, text.Line{Value: esc.Const("They look at the plan and sign exactly this one; it is void when anything in it changes:"), Kind: text.Note},
 			text.Line{Value: esc.Sprintf("  memdesk gdpr approve %s --plan-hash %s --key FILE", r.ID, p.Hash)})
 	}
-	for _, s := range r.Approvals {
-		lines = append(lines, text.Line{Value: esc.Sprintf("signed by %s, counts until %s", esc.LineMax(s.Fingerprint, prose.MaxTitle), prose.Moment(s.Expires))})
+	return append(lines, rq.approvedLines(r, r.Approvals)...)
+}
+
+// approvedLines say who approved, when and how, and how long that counts.
+func (rq *requests) approvedLines(r operator.ErasureRequest, all []gdpr.Approval) (out []text.Line) {
+	esc := rq.D.Esc
+	for _, a := range all {
+		who := cmp.Or(rq.D.Erasure.Rules().Names[a.Fingerprint], a.Fingerprint)
+		line := desk.Field("approved by", esc.Sprintf("%s, %s, by %s; good until %s", esc.LineMax(who, prose.MaxTitle), prose.Moment(a.At), a.Method(), a.Expires.UTC().Format(time.DateOnly)))
+		if a.PlanHash != r.PlanHash {
+			line.Value = esc.Sprintf("%s, of an earlier plan", line.Value)
+		}
+		out = append(out, line)
 	}
-	return lines
+	return out
+}
+
+// doneLines say what a run has done, from its receipt. They run in a command.
+func (rq *requests) doneLines(ctx context.Context, r operator.ErasureRequest) []text.Line {
+	if !r.Receipted() {
+		return nil
+	}
+	esc := rq.D.Esc
+	_, rec, _, err := rq.D.Erasure.Receipt(ctx, r.ID)
+	if err != nil {
+		return []text.Line{{Value: prose.Reason(esc, err), Kind: text.Alert}}
+	}
+	var rows int64
+	for _, s := range rec.Stores {
+		rows += s.Rows
+	}
+	done := esc.Sprintf("%s gone, %s redacted", prose.Plural(rec.Forgotten, "item"), prose.Group(rec.Redacted))
+	if rows > 0 {
+		done = esc.Sprintf("%s, %s removed from layers", done, prose.Plural(rows, "row"))
+	}
+	if held := receipt.Items(rec.Held); held > 0 {
+		done = esc.Sprintf("%s, %s on hold", done, prose.Group(held))
+	}
+	standing, clean := receipt.Split(rec.Layers)
+	again := esc.Sprintf("%s: %s clean", prose.Plural(len(rec.Stores), "store"), prose.Plural(clean.Layers, "layer"))
+	var n int64
+	for i, l := range standing { // in the order of their verdicts
+		if n += max(l.Count, 1); i+1 == len(standing) || standing[i+1].Verdict != l.Verdict {
+			again, n = esc.Sprintf("%s, %s %s", again, prose.Group(n), verdictWords(l.Verdict)), 0
+		}
+	}
+	return append([]text.Line{{Kind: text.Blank}}, desk.Field("done", done), desk.Field("looked at", again))
 }
 
 // showReceipt shows the receipt, and whether its signature holds.
@@ -319,15 +378,12 @@ func receiptLines(st *paint.Styles, rec receipt.Receipt, key string) []text.Line
 		head = append(head, text.Line{Value: esc.Sprintf("Nothing to erase in %s: %s.", prose.Plural(len(without), "store"), esc.LineMax(strings.Join(without, ", "), prose.MaxReason))})
 	}
 	head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("Layers"), Kind: text.Title})
-	standing, clean := receipt.Split(rec.Layers)
-	for _, l := range standing {
+	rows, clean := listed(rec.Layers)
+	for _, l := range rows {
 		head = append(head, layerLine(st, l))
 	}
 	if clean.Layers > 0 {
 		head = append(head, text.Advice(esc, "%s. `V` lists all.", esc.LineMax(clean.String(), desk.MaxField)).As(text.Field))
-		for _, n := range clean.Notes {
-			head = append(head, text.Line{Name: esc.Line(n.Store), Value: esc.Sprintf("%s: %s", esc.LineMax(n.Layer, prose.MaxTitle), esc.LineMax(n.Reason, prose.MaxTitle))})
-		}
 	}
 	head = append(head, chapter(esc, "Where the person still is", rec.Open)...)
 	head = append(head, chapter(esc, "Attested", rec.Attested)...)

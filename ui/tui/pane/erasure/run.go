@@ -1,7 +1,6 @@
 package erasure
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -59,14 +58,13 @@ func (rq *requests) standing(ctx context.Context, id string) (r operator.Erasure
 // eraseDialog says in numbers what will happen.
 func (rq *requests) eraseDialog(ctx context.Context, r operator.ErasureRequest, p gdpr.Plan) *dialog.Dialog {
 	d, esc := rq.D, rq.D.Esc
-	items, held := p.Count()
-	all := countPlan(&p)
+	items, _ := p.Count()
 	whose := esc.LineMax(r.Subject, prose.MaxTitle)
-	verb, title := "Erase", esc.Sprintf("Erase %s of %s, for good?", all.erased(" and scrub "), whose)
+	verb, title := "Erase", esc.Sprintf("Erase %s, for good?", whose)
 	if r.Unfinished() || r.Stopped() {
 		verb, title = "Go on", esc.Sprintf("Go on with the erasure of %s?", whose)
 	}
-	lines := []text.Line{{Value: title, Kind: text.Title}}
+	lines := []text.Line{{Value: title, Kind: text.Title}, {Value: esc.Sprintf("By the plan %s.", countPlan(&p).fates())}}
 	if verb == "Go on" {
 		lines = append(lines, rq.missingLines(ctx, r, p)...)
 	}
@@ -86,18 +84,8 @@ func (rq *requests) eraseDialog(ctx context.Context, r operator.ErasureRequest, 
 	if len(production) > 0 {
 		lines = append(lines, text.Line{Value: esc.Sprintf("Production: %s", esc.LineMax(strings.Join(production, ", "), prose.MaxTitle)), Kind: text.Alert, Pin: true})
 	}
-	var left []string
-	if held > 0 {
-		left = append(left, "On hold, and kept: "+prose.Plural(held, "item")+".")
-	}
-	if all.outside > 0 {
-		left = append(left, "Out of reach: "+prose.Plural(all.outside, "layer")+"; the receipt names it all.")
-	}
-	if len(left) > 0 {
-		lines = append(lines, text.Line{Value: esc.Const(strings.Join(left, " "))})
-	}
 	if tied := d.Erasure.Tied(); tied != "" {
-		lines = append(lines, text.Line{Value: esc.Sprintf("It stops when you leave this console; `r` goes on with it later: %s.", esc.LineMax(tied, prose.MaxReason)), Kind: text.Note})
+		lines = append(lines, text.Advice(esc, "It stops when you leave this console; `r` goes on with it later: %s.", esc.LineMax(tied, prose.MaxReason)))
 	} else {
 		lines = append(lines, text.Line{Value: esc.Const("It runs on its own: leaving this pane or the connection does not stop it."), Kind: text.Note})
 	}
@@ -186,26 +174,45 @@ func chartRow(store string, t stepCount) chart.Row {
 	return r
 }
 
-// phaseLine is the phase of a request; none for a withdrawn one.
+// phaseLine is what is done of a request, and its next step as a verb with its key; none for a withdrawn one.
 func (rq *requests) phaseLine(r operator.ErasureRequest) []text.Line {
-	names := []string{"filed", "planned", "approved", "erased", "verified"}
-	done := cmp.Or(map[gdpr.State]int{
-		gdpr.StatePlanned: 2, gdpr.StateApproved: 3, gdpr.StateRunning: 3, gdpr.StateComplete: len(names),
-		gdpr.StatePartial: 4, gdpr.StatePending: 4, gdpr.StateInScope: 4, // the person is still somewhere
-	}[r.State], 1)
+	type step struct{ done, verb, key string }
+	steps := []step{{"planned", "plan", "p"}, {"approved", "approve", "A"}, {"erased", "erase", "E"}, {"verified", "verify", "r"}}
+	at := map[gdpr.State]int{
+		gdpr.StatePlanned: 1, gdpr.StateApproved: 2, gdpr.StateRunning: 2, gdpr.StateComplete: len(steps),
+		gdpr.StatePartial: 3, gdpr.StatePending: 3, gdpr.StateInScope: 3, // the person is still somewhere
+	}[r.State]
 	switch {
 	case r.State == gdpr.StateWithdrawn:
 		return nil
-	case r.State == gdpr.StateRunning && r.Run != nil && strings.HasSuffix(r.Run.Note, " verify"):
-		done = 4
+	case r.Stopped():
+		steps[at].key = "r"
+	case r.State == gdpr.StateRunning && strings.HasSuffix(r.Run.Note, " verify"):
+		at, steps[3] = 3, step{verb: "verifying"}
+	case r.State == gdpr.StateRunning:
+		steps[at] = step{verb: "erasing"}
 	}
 	if !rq.D.Erasure.Rules().RequireApproval && len(r.Approvals) == 0 { // no approval is involved
-		names = slices.Delete(names, 2, 3)
-		if done > 2 {
-			done--
+		steps = slices.Delete(steps, 1, 2)
+		if at > 1 {
+			at--
 		}
 	}
-	return []text.Line{chart.Phases(rq.D.St, names, done, r.Stopped() || r.State == gdpr.StatePartial)}
+	var done, rest []string
+	next := ""
+	for i, s := range steps {
+		switch {
+		case i < at:
+			done = append(done, s.done)
+		case i > at:
+			rest = append(rest, s.verb)
+		case s.key == "":
+			next = s.verb
+		default:
+			next = "`" + s.key + "` " + s.verb
+		}
+	}
+	return []text.Line{chart.Phases(rq.D.St, done, next, rest, r.Stopped() || r.State == gdpr.StatePartial)}
 }
 
 // beginErasure runs in a command.
