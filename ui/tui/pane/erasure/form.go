@@ -78,7 +78,7 @@ func (rq *requests) intakeDialog(in intake, at int, wrong string) *dialog.Dialog
 	}
 	d := &dialog.Dialog{Title: esc.Const("New request"), Lines: lines, NoReason: true, Form: true, Fields: []dialog.Field{
 		{Label: esc.Const("person's id: ")}, {Label: esc.Const("aliases: ")}, {Label: esc.Const("received (YYYY-MM-DD): ")},
-		{Label: esc.Const("what was asked, and why: ")}, {Label: esc.Const("filed by (empty: you): ")},
+		{Label: esc.Const("ground (what was asked): ")}, {Label: esc.Const("filed by (empty: you): ")},
 	}}
 	if rq.D.Erasure.Unattested() != "" { // nobody could approve it without
 		d.Fields = append(d.Fields, dialog.Field{Label: esc.Const("your private key FILE: ")})
@@ -190,6 +190,9 @@ func (rq *requests) fileDialog(ctx context.Context, in intake) *dialog.Dialog {
 	}
 	lines = append(lines, text.Lines(esc, text.Alert, in.unasked)...)
 	lines = append(lines, field("ground", in.ground))
+	if by := strings.TrimSpace(in.by); by != "" {
+		lines = append(lines, field("filed by", by))
+	}
 	if day, err := gdpr.ParseDate(in.received); err == nil {
 		lines = append(lines, text.Line{Value: esc.Sprintf("received %s: an answer is due by %s, one calendar month later", in.received, gdpr.AddMonths(day, 1).Format(time.DateOnly))})
 	}
