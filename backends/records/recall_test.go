@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"memdesk/backends/records/engram"
 	"memdesk/backends/records/mem0"
 	"memdesk/model"
 )
@@ -16,7 +17,7 @@ import (
 func TestRecallLeavesNothingOut(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "v.db")
 	schemaInto(t, path, "mem0")
-	texts := []string{"plain herring", "HERRING", "her\\u0072ing", "k\u00eelo", "\u212Ailo of salt", "mu\u017Feum", "na\u00efve \u201cskiff\u201d", "dot \u0130stanbul", "100% of_it", "back\\\\slash", "salt\x00 anchovy"}
+	texts := []string{"plain herring", "HERRING", "her\\u0072ing", "k\u00eelo", "\u212Ailo of salt", "mu\u017Feum", "na\u00efve \u201cskiff\u201d", "dot \u0130stanbul", "100% of_it", "back\\\\slash"}
 	for i, text := range texts {
 		insert(t, path, `INSERT INTO vectors VALUES (?, x'00', ?)`, fmt.Sprint("m", i), `{"user_id":"a","data":"`+text+`"}`)
 	}
@@ -25,7 +26,7 @@ func TestRecallLeavesNothingOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	for query, want := range map[string]int64{"herring": 3, "Kilo": 1, "museum": 1, "NA\u00cfVE": 1, "skiff": 1, "k\u00eelo": 1, "istanbul": 1, "100% of": 1, "%": 1, "of_": 1, "ofxit": 0, `k\slash`: 1, "m3": 1, "skis": 0, "anchovy": 1} {
+	for query, want := range map[string]int64{"herring": 3, "Kilo": 1, "museum": 1, "NA\u00cfVE": 1, "skiff": 1, "k\u00eelo": 1, "istanbul": 1, "100% of": 1, "%": 1, "of_": 1, "ofxit": 0, `k\slash`: 1, "m3": 1, "skis": 0} {
 		res, err := s.Provider.Recall(t.Context(), model.RecallRequest{Query: query})
 		if err != nil || res.Total != want {
 			t.Errorf("%q is found %d times, want %d (%v)", query, res.Total, want, err)
@@ -34,6 +35,26 @@ func TestRecallLeavesNothingOut(t *testing.T) {
 		if err != nil || int64(len(page.Items)) != want {
 			t.Errorf("%q: a list has %d items, want %d (%v)", query, len(page.Items), want, err)
 		}
+	}
+}
+
+// TestRecallBehindANUL: SQLite's LIKE stops at a NUL.
+func TestRecallBehindANUL(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "engram.db")
+	schemaInto(t, path, "engram")
+	for i, text := range []string{"salt\x00 anchovy", "sel\u00a0\x00 anchovy", "salt anchovy", "s\u00e9l"} {
+		insert(t, path, `INSERT INTO observations (id, session_id, type, title, content, created_at, updated_at) VALUES (?, 's', 'note', 'a', ?, '2026-01-01 00:00:00', '2026-01-01 00:00:00')`, i+1, text)
+	}
+	s, err := engram.Open(t.Context(), engram.Config{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if res, err := s.Provider.Recall(t.Context(), model.RecallRequest{Query: "anchovy"}); err != nil || res.Total != 3 {
+		t.Errorf("recall finds %d, want 3 (%v)", res.Total, err)
+	}
+	if page, err := s.Browser.List(t.Context(), model.PageRequest{Query: "anchovy"}); err != nil || len(page.Items) != 3 {
+		t.Errorf("a list has %d items, want 3 (%v)", len(page.Items), err)
 	}
 }
 
