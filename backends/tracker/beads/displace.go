@@ -3,6 +3,7 @@ package beads
 import (
 	"bytes"
 	"errors"
+	"io/fs"
 	"os"
 
 	"memdesk/internal/atomicfile"
@@ -54,6 +55,15 @@ func (d displacing) Rename(oldname, newname string) error {
 		placed, out = out, back // a newer version came out: put it back
 	}
 	return errForeign
+}
+
+// exchange swaps two files in one step; false where the file system cannot, and where one of them is gone.
+func exchange(a, b string) (bool, error) {
+	err := atomicfile.Exchange(a, b)
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, atomicfile.Pathless(err)
 }
 
 // writer returns the file system for a write. A test's layer renames by itself.

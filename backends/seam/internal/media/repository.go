@@ -246,7 +246,11 @@ func (r *Repository) rewrite(ctx context.Context) error {
 	if err := os.Rename(temp, aside); err != nil {
 		return atomicfile.Pathless(err)
 	}
-	if err := exchange(aside, r.Path); err != nil {
+	if err := atomicfile.Exchange(aside, r.Path); err != nil {
+		_ = os.RemoveAll(aside)
+		if errors.Is(err, errors.ErrUnsupported) {
+			return errors.New("the file system cannot exchange two directories: " + byHand)
+		}
 		return atomicfile.Pathless(err)
 	}
 	return atomicfile.Pathless(os.RemoveAll(aside))
