@@ -216,7 +216,7 @@ func TestRunsNothingThatTheRepositoryConfigures(t *testing.T) {
 	r.write("d/n.md", "zxq\n")
 	ran := gitlogtest.Partial(t, r.dir, "HEAD:d")
 	for _, path := range []string{r.dir, filepath.Join(r.dir, "d")} {
-		if _, err := gitlog.Holding(t.Context(), path, func([]byte) bool { return false }); err == nil {
+		if _, err := gitlog.Holding(t.Context(), path, func([]byte) bool { return false }, nil); err == nil {
 			t.Errorf("a repository that has not all of its objects has an answer for %s", path)
 		}
 	}
