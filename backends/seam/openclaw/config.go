@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"memdesk/backends/internal/json5"
 	"memdesk/backends/seam/internal/rootdir"
 )
 
@@ -29,7 +30,7 @@ func workspaces(state string) (out []workspace, problem string) {
 		}
 		return nil, configName + " cannot be read: only directories named workspace* are opened"
 	}
-	root, err := parseJSON5(string(data))
+	root, err := json5.Parse(string(data))
 	if err != nil {
 		return nil, configName + " cannot be read, " + err.Error() + ": only directories named workspace* are opened"
 	}

@@ -1,4 +1,5 @@
-package openclaw
+// Package json5 reads configuration files that programs write as JSON5.
+package json5
 
 import (
 	"errors"
@@ -6,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// parseJSON5 reads the objects, arrays and strings of a JSON5 text (https://spec.json5.org); numbers and
+// Parse reads the objects, arrays and strings of a JSON5 text (https://spec.json5.org); numbers and
 // words keep their spelling.
-func parseJSON5(text string) (any, error) {
-	p := json5{text: strings.TrimPrefix(text, "\ufeff")}
+func Parse(text string) (any, error) {
+	p := parser{text: strings.TrimPrefix(text, "\ufeff")}
 	v, err := p.value(0)
 	if p.space(); err == nil && p.at < len(p.text) {
 		err = errors.New("something follows its value")
@@ -17,17 +18,17 @@ func parseJSON5(text string) (any, error) {
 	return v, err
 }
 
-type json5 struct {
+type parser struct {
 	text string
 	at   int
 }
 
 const maxDepth = 100
 
-var errJSON5 = errors.New("it is no JSON5")
+var errSyntax = errors.New("it is no JSON5")
 
 // space skips blanks and comments.
-func (p *json5) space() {
+func (p *parser) space() {
 	for p.at < len(p.text) {
 		rest := p.text[p.at:]
 		r, n := utf8.DecodeRuneInString(rest)
@@ -49,7 +50,7 @@ func (p *json5) space() {
 }
 
 // next is the byte after blanks; 0 at the end.
-func (p *json5) next() byte {
+func (p *parser) next() byte {
 	p.space()
 	if p.at >= len(p.text) {
 		return 0
@@ -57,11 +58,11 @@ func (p *json5) next() byte {
 	return p.text[p.at]
 }
 
-func (p *json5) value(depth int) (any, error) {
+func (p *parser) value(depth int) (any, error) {
 	c := p.next()
 	switch {
 	case depth > maxDepth || c == 0:
-		return nil, errJSON5
+		return nil, errSyntax
 	case c == '{':
 		return p.object(depth)
 	case c == '[':
@@ -72,7 +73,7 @@ func (p *json5) value(depth int) (any, error) {
 	return p.word()
 }
 
-func (p *json5) object(depth int) (any, error) {
+func (p *parser) object(depth int) (any, error) {
 	out := map[string]any{}
 	for p.at++; p.next() != '}'; {
 		var key string
@@ -83,7 +84,7 @@ func (p *json5) object(depth int) (any, error) {
 			key, err = p.word()
 		}
 		if err != nil || p.next() != ':' {
-			return nil, errJSON5
+			return nil, errSyntax
 		}
 		p.at++
 		if out[key], err = p.value(depth + 1); err != nil {
@@ -97,7 +98,7 @@ func (p *json5) object(depth int) (any, error) {
 	return out, nil
 }
 
-func (p *json5) array(depth int) (any, error) {
+func (p *parser) array(depth int) (any, error) {
 	out := []any{}
 	for p.at++; p.next() != ']'; {
 		v, err := p.value(depth + 1)
@@ -114,32 +115,32 @@ func (p *json5) array(depth int) (any, error) {
 }
 
 // comma skips one, which may be missing before the end.
-func (p *json5) comma(end byte) error {
+func (p *parser) comma(end byte) error {
 	switch p.next() {
 	case ',':
 		p.at++
 	case end:
 	default:
-		return errJSON5
+		return errSyntax
 	}
 	return nil
 }
 
 // word is a bare key, a number, true, false or null.
-func (p *json5) word() (string, error) {
+func (p *parser) word() (string, error) {
 	rest := p.text[p.at:]
 	n := strings.IndexAny(rest, " \t\r\n,:{}[]\"'/")
 	if n < 0 {
 		n = len(rest)
 	}
 	if n == 0 {
-		return "", errJSON5
+		return "", errSyntax
 	}
 	p.at += n
 	return rest[:n], nil
 }
 
-func (p *json5) quoted() (string, error) {
+func (p *parser) quoted() (string, error) {
 	quote := p.text[p.at]
 	var b strings.Builder
 	for p.at++; p.at < len(p.text); p.at++ {
@@ -152,16 +153,16 @@ func (p *json5) quoted() (string, error) {
 		default:
 			p.at++
 			if p.at == len(p.text) {
-				return "", errJSON5
+				return "", errSyntax
 			}
 			p.escaped(&b)
 		}
 	}
-	return "", errJSON5
+	return "", errSyntax
 }
 
 // escaped writes the character of an escape, after its backslash.
-func (p *json5) escaped(b *strings.Builder) {
+func (p *parser) escaped(b *strings.Builder) {
 	hex := func(n int) {
 		var r rune
 		for i := 1; i <= n && p.at+1 < len(p.text); i++ {
