@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"memdesk/internal/statedir"
 )
@@ -127,6 +128,24 @@ func mkdir(t *testing.T, path string, mode os.FileMode) {
 	t.Helper()
 	if err := os.Mkdir(path, mode); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A pipe in the place of the format must be refused: a read of it has no end.
+func TestAPipeForTheFormat(t *testing.T) {
+	dir := t.TempDir()
+	if err := errors.Join(os.Chmod(dir, 0o700), syscall.Mkfifo(filepath.Join(dir, "format"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- statedir.Check(dir) }()
+	select {
+	case err := <-done:
+		if err == nil {
+			t.Error("it is taken for a format")
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("it is read without end")
 	}
 }
 
