@@ -194,8 +194,11 @@ func (d *Desk) Unattested() string {
 
 // counts reports whether the current plan has an approval that has not expired.
 func (r *Request) counts(now time.Time) bool {
-	return slices.ContainsFunc(r.Approvals, func(a Approval) bool { return a.PlanHash == r.PlanHash && now.Before(a.Expires) })
+	return slices.ContainsFunc(r.Approvals, func(a Approval) bool { return a.PlanHash == r.PlanHash && now.Before(a.Expires) && !a.tooNew(now) })
 }
+
+// tooNew reports whether an approval was given by a clock that was ahead: it would count for as long as that was.
+func (a Approval) tooNew(now time.Time) bool { return a.At.After(now.Add(time.Hour)) }
 
 // approval is the approval under which a plan may be carried out; nil, and the reason, for none. The request's
 // file is not believed: every signature is checked again.
@@ -211,6 +214,9 @@ func (d *Desk) approval(ctx context.Context, r *Request, plan string) (ok *Appro
 			continue
 		case !d.Clock.Now().Before(a.Expires):
 			why = "the approval has expired"
+			continue
+		case a.tooNew(d.Clock.Now()):
+			why = "the approval has a time that is yet to come: the clock was ahead; approve the plan again"
 			continue
 		}
 		if a.Method() == BySession {

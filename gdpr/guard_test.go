@@ -431,6 +431,26 @@ func TestAnApprovalThatHasExpiredIsNone(t *testing.T) {
 	}
 }
 
+// TestAnApprovalByAClockThatWasAhead counts neither at once nor later.
+func TestAnApprovalByAClockThatWasAhead(t *testing.T) {
+	w, r, p := approvals(t)
+	s, _ := newSigner(t)
+	now := w.clock.Now()
+	w.clock.Set(now.Add(400 * 24 * time.Hour))
+	if got, err := w.desk.Approve(t.Context(), r.ID, p.Hash, s); err != nil || got.State != gdpr.StateApproved {
+		t.Fatalf("%s, %v", got.State, err)
+	}
+	for _, later := range []time.Duration{0, 300 * 24 * time.Hour} {
+		w.clock.Set(now.Add(later))
+		if got, err := w.desk.Get(r.ID); err != nil || got.State != gdpr.StatePlanned {
+			t.Errorf("after %s: %s, %v", later, got.State, err)
+		}
+		if _, err := w.erase(p); err == nil {
+			t.Errorf("after %s the plan is carried out", later)
+		}
+	}
+}
+
 // TestTheReceiptNamesTheApprovalInForce: an approval that had expired when the run began is not the one that
 // it began under.
 func TestTheReceiptNamesTheApprovalInForce(t *testing.T) {

@@ -204,7 +204,7 @@ func (d *Desk) sessionOnRecord(ctx context.Context, r *Request, a Approval) (str
 		return "", err
 	case !found:
 		return noApprovalRecord, nil
-	case !d.Clock.Now().Before(row.TS.Add(d.Policy.valid())):
+	case !d.Clock.Now().Before(row.TS.Add(d.Policy.valid())), (Approval{At: row.TS}).tooNew(d.Clock.Now()):
 		return "the approval has expired", nil
 	}
 	return "", nil
