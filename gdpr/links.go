@@ -2,8 +2,10 @@ package gdpr
 
 import (
 	"fmt"
+	"os"
 	"path"
 	"slices"
+	"strings"
 
 	"memdesk/gdpr/subject"
 	"memdesk/model"
@@ -41,10 +43,21 @@ func (d *Desk) keepLinks(p *Plan) {
 	}
 }
 
+// leads reports whether a symbolic link's own text, the path that it leads to, names the subject.
+func leads(m *subject.Matcher, l model.Layer) bool {
+	if l.Kind != model.LayerExternal || !strings.HasSuffix(l.Reason, model.LinkReason) || l.File == "" {
+		return false
+	}
+	to, err := os.Readlink(l.File)
+	return err == nil && m.Names(to)
+}
+
 // whyLeft is a layer's reason; for a symbolic link whose path names the subject it also says what to do: the
 // link holds no text, but its path names the subject.
 func whyLeft(m *subject.Matcher, l model.Layer) string {
 	switch {
+	case l.Reason == model.LinkReason && !m.Names(l.ID) && leads(m, l):
+		return "the path that it leads to names the person: remove the link by hand, or lead it elsewhere; it is " + l.Reason
 	case l.Kind != model.LayerExternal || l.Reason != model.LinkReason || !m.Names(l.ID):
 		return l.Reason
 	case m.Names(path.Base(l.ID)):

@@ -186,3 +186,28 @@ func TestALinkUnderHerName(t *testing.T) {
 		t.Error("no row says that her directory was removed")
 	}
 }
+
+// TestAPathThatALinkLeadsTo: the text of a link is the store's own, so a path in it that names the subject must be told.
+func TestAPathThatALinkLeadsTo(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"devicelocal", "vault"} {
+		w := newWorld(t)
+		plant(t, w.dir, map[string]string{"s/memory/idea/hers.md": "of " + name + "\n"})
+		for link, to := range map[string]string{"hers2.md": "/home/" + name + "/notes.md", "other.md": "/home/bo/notes.md"} {
+			if err := os.Symlink(to, filepath.Join(w.dir, "s", "memory", "idea", link)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.more = []backends.StoreConfig{{Name: "links", Kind: kind, Path: filepath.Join(w.dir, "s")}}
+		w.open()
+		out, err := w.erase(w.plan(w.file().ID))
+		if err != nil || out.Status != "complete_in_scope" {
+			t.Errorf("%s: %s, %q, %v", kind, out.Status, out.Problems, err)
+		}
+		for _, l := range out.Layers {
+			if hers := strings.HasSuffix(l.Layer, "hers2.md"); strings.HasSuffix(l.Layer, "other.md") && l.Hits != 0 || hers && (l.Hits != 1 || !strings.Contains(l.Reason, "the path that it leads to")) {
+				t.Errorf("%s: %+v", kind, l)
+			}
+		}
+	}
+}

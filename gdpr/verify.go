@@ -285,6 +285,9 @@ func (x *run) bytesOf(ctx context.Context, s model.Store, bystanders *subject.By
 			continue
 		}
 		row := scanRow(s, l, scans[i])
+		if leads(x.m, l) {
+			row.Method, row.Hits = "the path that it leads to", row.Hits+1
+		}
 		_, kept := held[l.ItemID]
 		if !kept && attached(l) { // another request may hold an item that does not name this subject
 			by, err := x.d.held(&s, l.ItemID)

@@ -55,7 +55,7 @@ type Layer struct {
 	// another kind than LayerItem), where the layer belongs to one item.
 	ItemID string
 	// File is the absolute path of the layer's own file on this machine, for listing its attributes without
-	// opening it, or of a git repository's directory. It is never shown; empty: OpenLayer is the only way.
+	// opening it, of a symbolic link itself, or of a git repository's directory. It is never shown; empty: OpenLayer is the only way.
 	File string
 	// Repository: it is a git repository's own directory, or the file that leads there, which the store keeps whole.
 	Repository bool

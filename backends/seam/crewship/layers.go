@@ -71,7 +71,7 @@ func (f file) isItem() bool {
 // layer is the file as a layer; dir is the start of the walk.
 func (f file) layer(dir string) model.Layer {
 	l := model.Layer{ID: f.id(), Kind: model.LayerDerived, Bytes: f.meta.Size, Readable: true, Reason: f.problem}
-	if f.meta.Kind == rootdir.File {
+	if f.meta.Kind == rootdir.File || f.meta.Kind == rootdir.Link {
 		l.File = filepath.Join(dir, filepath.FromSlash(f.label))
 	}
 	if f.isItem() {

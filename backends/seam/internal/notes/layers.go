@@ -87,7 +87,7 @@ func (s *store) Layers(ctx context.Context) ([]model.Layer, error) {
 // layer is the file as a layer; dir is the start of the walk.
 func (f found) layer(dir string) model.Layer {
 	l := model.Layer{ID: cmp.Or(f.side.Name, f.id), Kind: model.LayerDerived, Bytes: f.meta.Size, Readable: true}
-	if f.meta.Kind == rootdir.File {
+	if f.meta.Kind == rootdir.File || f.meta.Kind == rootdir.Link {
 		l.File = filepath.Join(dir, filepath.FromSlash(f.id))
 	}
 	switch f.sort {
