@@ -88,6 +88,26 @@ func (l *Log) List(ctx context.Context, filter Filter, limit int, cursor string)
 	return page, err
 }
 
+// leap is how far a clock may be ahead of the newest record of a day before.
+const leap = 24 * time.Hour
+
+// Believed is now, or less where it is long after the newest record of a day before: the clock may have leapt ahead, and
+// what expires would all go at once. A day after a further record it is now again.
+func (l *Log) Believed(ctx context.Context, now time.Time) (time.Time, error) {
+	page, err := l.List(ctx, Filter{Until: now.Add(-leap)}, 0, "")
+	if err != nil {
+		return time.Time{}, err
+	}
+	for _, r := range page.Rows {
+		if at := r.TS.Add(leap); r.Damaged == "" && at.Before(now) {
+			return at, nil
+		} else if r.Damaged == "" {
+			break
+		}
+	}
+	return now, nil
+}
+
 // position is a position between two lines: in segment parts[part], before off.
 type position struct {
 	part int

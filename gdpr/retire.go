@@ -22,7 +22,11 @@ func (d *Desk) Retire(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	before := d.Clock.Now().Add(-d.Policy.KeepClosed)
+	now, err := d.Log.Believed(ctx, d.Clock.Now())
+	if err != nil {
+		return 0, err
+	}
+	before := now.Add(-d.Policy.KeepClosed)
 	n := 0
 	registers := map[int]papers.Register{}
 	for _, r := range all {

@@ -104,6 +104,11 @@ func TestChangedTextSurvives(t *testing.T) {
 			if _, err := folder(t, dir, now).Sweep(); err != nil || read(t, kept[0]) != "typed" {
 				t.Errorf("a second sweep: %v", err)
 			}
+			ahead := folder(t, dir, now.Add(400*24*time.Hour))
+			ahead.Believed = func(time.Time) time.Time { return now.Add(24 * time.Hour) }
+			if _, err := ahead.Sweep(); err != nil || read(t, kept[0]) != "typed" {
+				t.Errorf("a sweep by a clock that leapt ahead: %v", err)
+			}
 			if _, err := folder(t, dir, now.Add(drafts.Keep+2*time.Hour)).Sweep(); err != nil {
 				t.Fatal(err)
 			}
