@@ -417,7 +417,8 @@ func redact(m *subject.Matcher, s model.Store, it model.Item, st *Step, renamed 
 		st.NewBody = beginsValue.ReplaceAllString(st.NewBody, "${1}"+model.ErasedWord)
 	case tier.Document == model.Opaque: // the front matter is the item's own, and must stay readable
 		n := len(frontMatter.FindString(st.NewBody))
-		st.NewBody = frontValue.ReplaceAllString(st.NewBody[:n], "${1}"+model.ErasedWord) + st.NewBody[n:]
+		front := frontValue.ReplaceAllString(st.NewBody[:n], "${1}"+model.ErasedWord)
+		st.NewBody = frontFlow.ReplaceAllStringFunc(front, func(line string) string { return strings.ReplaceAll(line, Erased, model.ErasedWord) }) + st.NewBody[n:]
 	}
 	if declared && tier.Cap > 0 && !tier.CapSoft && int64(len(st.NewBody)) > max(tier.Cap, int64(len(it.Body))) {
 		st.body(m, it, "") // the mark is longer than the text that it replaces, and the tier is full
@@ -479,7 +480,10 @@ func relinked(f model.Field, renamed map[string]string) string {
 var beginsValue = regexp.MustCompile(`(?m)^([ \t]*(?:- )?[a-z_]+:[ \t]+)` + regexp.QuoteMeta(Erased))
 
 // frontValue matches a mark where a front matter's value begins: YAML would read its bracket as a list.
-var frontValue = regexp.MustCompile(`(?m)^([ \t]*(?:- )*(?:[A-Za-z_][\w-]*:[ \t]+)?)` + regexp.QuoteMeta(Erased))
+var frontValue = regexp.MustCompile(`(?m)^([ \t]*(?:[-?] )*(?:[A-Za-z_][\w-]*:[ \t]+)?[&*]?)` + regexp.QuoteMeta(Erased))
+
+// frontFlow matches a line whose value is a list or a map in brackets: a bracket in it would begin another.
+var frontFlow = regexp.MustCompile(`(?m)^[ \t]*(?:- )*(?:[^\s:]+:[ \t]+)?[\[{].*`)
 
 // frontMatter matches a text's front matter, up to and with the line that ends it.
 var frontMatter = regexp.MustCompile(`\A\x{feff}?---\r?\n(?s:.*?)\n---[ \t]*(?:\r?\n|\z)`)
