@@ -84,8 +84,8 @@ func follows(gap []byte) bool {
 }
 
 // decodings returns the possible decodings of a block; foreign says that letters of non-Latin scripts count
-// in UTF-16 too.
-func decodings(text []byte, lines []line, in *[256]bool, foreign bool) [][]byte {
+// in UTF-16 too. near reports whether bytes that are no text, of a picture or a database, may name the subject; nil: none.
+func decodings(text []byte, lines []line, in *[256]bool, foreign bool, near func([]byte) bool) [][]byte {
 	var all []byte
 	for _, l := range lines {
 		all = append(all, text[l.from:l.to]...)
@@ -94,7 +94,7 @@ func decodings(text []byte, lines []line, in *[256]bool, foreign bool) [][]byte 
 	decoded := make([]byte, len(all))
 	add := func(n int, _ error) {
 		same := func(o []byte) bool { return bytes.HasPrefix(o, decoded[:n]) } // a repeated digit
-		if b := decoded[:n]; n > 0 && !slices.ContainsFunc(out, same) && (sensible(b) || foreign && sensibleWide(b)) {
+		if b := decoded[:n]; n > 0 && !slices.ContainsFunc(out, same) && (sensible(b) || foreign && sensibleWide(b) || near != nil && near(b)) {
 			out = append(out, bytes.Clone(b))
 		}
 	}

@@ -14,7 +14,7 @@ func TestARepeatedDigitIsDecodedOnce(t *testing.T) {
 		most int
 	}{{&base32Digits, "x", 1}, {&base32Digits, "xz", 2}, {&base64Digits, "xX", 2}, {&hexDigits, "6", 1}} {
 		text := strings.Repeat(c.text, 400/len(c.text))
-		if n := len(decodings([]byte(text), []line{{0, len(text), len(text)}}, c.in, true)); n < 1 || n > c.most {
+		if n := len(decodings([]byte(text), []line{{0, len(text), len(text)}}, c.in, true, nil)); n < 1 || n > c.most {
 			t.Errorf("%s repeated: %d decodings, want 1 to %d", c.text, n, c.most)
 		}
 	}

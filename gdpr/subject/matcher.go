@@ -338,6 +338,7 @@ func (m *Matcher) search(b []byte, loose, rtf bool, bystanders *Bystanders, firs
 	others := map[span]bool{} // names in addresses of others that only a decoded layer shows whole: so a first hit may be none
 	first = first && !(bytes.ContainsFunc(b, func(r rune) bool { return r < 0x80 && escapes[r] }) && slices.ContainsFunc(m.patterns, func(p Pattern) bool { return p.Kind == Address }))
 	w := walker{joined: map[span]bool{}, pieces: m.pieces, least: m.least, reach: m.reach, foreign: m.foreign, charsets: m.charsets, near: near}
+	w.anchored = m.anchors.any
 	w.begins = func(b []byte) bool { return m.begins(b) || m.anchors.any(b) } // ASCII identifiers can end differently next to other letters
 	w.look = func(v *view, l *layer) bool {
 		if loose && l.depth == 0 {

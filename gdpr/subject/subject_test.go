@@ -314,3 +314,32 @@ func TestUTF32(t *testing.T) {
 		}
 	}
 }
+
+// TestEncodedBinaryFiles: a picture or a database in base64 or hex must be searched as the file itself is.
+func TestEncodedBinaryFiles(t *testing.T) {
+	m := matcher(t, "Maren Holt", "usr_8f3a22")
+	r := rand.New(rand.NewPCG(7, 7))
+	noise := func(n int) string {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = byte(r.Uint32())
+		}
+		return string(b)
+	}
+	for _, said := range []string{"\x00\x00\x00\x19tEXtAuthor\x00Maren Holt", " met Maren Holt at ", "\x00\x07idusr_8f3a22x\x00"} {
+		file := noise(300) + said + noise(300)
+		quiet := noise(300) + strings.ReplaceAll(strings.ReplaceAll(said, "Holt", "Hort"), "8f3", "8f4") + noise(300)
+		for what, encode := range map[string]func(string) string{
+			"base64": b64, "hex": func(s string) string { return fmt.Sprintf("%x", s) }, "wrapped": func(s string) string { return wrap(b64(s), 76, "\r\n") },
+		} {
+			for _, frame := range []string{"![x](data:image/png;base64,%s)", `{"f":"%s"}`, "Content-Transfer-Encoding: base64\n\n%s\n"} {
+				if text := fmt.Sprintf(frame, encode(file)); !m.Names(text) || m.Names(m.Redact(text, "[erased]")) {
+					t.Errorf("%s of %q in %q: not found, or not redacted", what, said, frame)
+				}
+				if m.Names(fmt.Sprintf(frame, encode(quiet))) {
+					t.Errorf("%s of another's file is found in %q", what, frame)
+				}
+			}
+		}
+	}
+}

@@ -34,6 +34,8 @@ type walker struct {
 	// near reports whether a layer has the letters of a pattern, with or without markup: without them look
 	// finds nothing. May be nil.
 	near func(l *layer) bool
+	// anchored reports whether bytes have a piece of an identifier; nil where only hashes are known.
+	anchored func(b []byte) bool
 	// begins reports whether a pattern may begin in bytes, in any character encoding; may be nil.
 	begins func(b []byte) bool
 
@@ -207,8 +209,9 @@ func (w *walker) blocks(l *layer) {
 			if width := lines[0].to - lines[0].from; w.joined != nil && len(lines) > 1 && (width%4 != 0 || width < lines[1].to-lines[1].from) {
 				w.joined[span{start, end}] = true
 			}
-			for _, b := range decodings(l.text, lines, e.in, w.foreign) {
+			for _, b := range decodings(l.text, lines, e.in, w.foreign, w.anchored) {
 				in := &layer{text: b, block: true, start: start, end: end, method: l.method, depth: l.depth + 1, units: l.units, family: unresolved, probe: l.probe}
+				in.loose = isBinary(b) && !Wide(b)
 				if in.method == "" {
 					in.method = e.method
 				}
