@@ -203,6 +203,36 @@ func (l *layer) shifted(c *charset) *layer {
 	return d.layer(Charset)
 }
 
+// misread resolves UTF-8 that was once read as Windows-1252: JÃ¶rg.
+func (l *layer) misread(reach int, yield func(*layer)) {
+	r := resolving{decoding: decoding{of: l}, reach: reach, yield: yield}
+	for i := 0; i+1 < len(l.text); i++ {
+		n := bytes.IndexByte(l.text[i:], 0xc3) // of the characters that are first bytes of UTF-8
+		if n < 0 {
+			break
+		}
+		i += n
+		var b []byte
+		to := i
+		for len(b) < utf8.UTFMax && to < len(l.text) && !utf8.FullRune(b) {
+			c, size := utf8.DecodeRune(l.text[to:])
+			one, ok := charmap.Windows1252.EncodeRune(c)
+			if c >= 0x80 && c < 0xa0 {
+				one, ok = byte(c), true
+			}
+			if !ok || one < 0x80 {
+				break
+			}
+			b, to = append(b, one), to+size
+		}
+		if c, size := utf8.DecodeRune(b); size > 1 && size == len(b) {
+			r.escape(string(c), Charset, i, to)
+			i = to - 1
+		}
+	}
+	r.end()
+}
+
 // firstPairs are the first two bytes of every non-Latin character with which an identifier may begin, in
 // UTF-8, UTF-16, UTF-32 and the older encodings. nil where any single byte may begin one: a one-byte encoding
 // has its alphabet.

@@ -44,7 +44,7 @@ func (p *Pattern) fits(v *view, lo, hi int) (from int, whole, ok bool) {
 	if p.Kind == Name {
 		before, after = unemphasised(before, after)
 	}
-	joins := p.Kind == Name && p.Shape == name && !bytes.Contains(v.src[start:end], mark) // to other words of a file name
+	joins := p.isUUID(v.text[lo:hi]) || p.Kind == Name && p.Shape == name && !bytes.Contains(v.src[start:end], mark) // to other words of a file name
 	if joins && bytes.HasSuffix(before, mark) {
 		before = nil
 	}
@@ -55,6 +55,11 @@ func (p *Pattern) fits(v *view, lo, hi int) (from int, whole, ok bool) {
 		return lo, slugBefore(before) && slugAfter(after), true
 	}
 	return lo, !partBefore(before, p.Shape) && !partAfter(after, p.Shape), true
+}
+
+// isUUID reports whether the letters of an identifier are those of a UUID: it is nobody else's behind an underscore.
+func (p *Pattern) isUUID(letters []byte) bool {
+	return p.Kind == ID && len(letters) == 32 && !bytes.ContainsFunc(letters, func(r rune) bool { return r >= utf8.RuneSelf || hexDigit[r] == 0 })
 }
 
 // goesOn reports whether the letters v.text[lo:hi] are those of an address that a longer one begins with.
@@ -182,6 +187,9 @@ type gap struct {
 	hyphenated bool   // contains a line end behind a hyphen, which may divide a word
 }
 
+// itemEnd matches the end of an element of HTML that divides texts.
+var itemEnd = regexp.MustCompile(`(?i)</(li|p|t[dr]|h[1-6]|div)>`)
+
 // gapOf classifies a gap. Marks of emphasis, links and tags are ignored.
 func gapOf(b []byte) gap {
 	if len(b) == 0 {
@@ -190,6 +198,7 @@ func gapOf(b []byte) gap {
 	if len(b) == 1 && b[0] == ' ' {
 		return gap{text: " ", parts: true}
 	}
+	b = bytes.TrimSuffix(bytes.TrimPrefix(b, []byte("==")), []byte("==")) // a highlight of Obsidian
 	var t []byte
 	for i := 0; i < len(b) && len(t) < maxJoined; {
 		if b[i] == '<' || b[i] == ']' {
@@ -222,7 +231,7 @@ func gapOf(b []byte) gap {
 	head, tail, line := bytes.Cut(t, []byte("\n"))
 	quoted := line && len(bytes.Trim(tail, " >#|/*-")) == 0
 	head = bytes.TrimRight(head, " ")
-	g.listed = quoted && bytes.Contains(tail, []byte("-")) || quoted && bytes.Contains(b, []byte("\n* "))
+	g.listed = quoted && (bytes.ContainsAny(tail, "-#") || bytes.Contains(b, []byte("\n* "))) || itemEnd.Match(b)
 	g.line, g.hyphenated = quoted && len(head) == 0, quoted && string(head) == "-"
 	switch g.text {
 	case "-", "_", ".", "+":

@@ -178,6 +178,9 @@ func shown(b []byte) string {
 // PatternsOf are the spellings of an identifier.
 func PatternsOf(id string) []Pattern {
 	id = strings.TrimSpace(id)
+	if rest, ok := strings.CutPrefix(id, "00"); ok && isPhone(id) {
+		id = "+" + rest
+	}
 	v := newView([]byte(id), false)
 	p, core := Pattern{Kind: KindOf(id), Letters: string(v.text)}, id
 	if n := len(v.text); n > 0 {
@@ -207,6 +210,10 @@ func PatternsOf(id string) []Pattern {
 		}
 	}
 	p.Length = len(p.Letters)
+	if plain := p; p.isUUID([]byte(p.Letters)) && p.Exact != p.Letters { // also without its hyphens
+		plain.Exact = p.Letters
+		return []Pattern{p, plain}
+	}
 	return []Pattern{p}
 }
 

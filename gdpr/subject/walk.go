@@ -109,6 +109,7 @@ func (w *walker) piece(l *layer) {
 		})
 	}
 	l.unfold(w.reach, w.piece)
+	l.misread(w.reach, w.piece)
 	if l.rtf && l.family != unresolved && !w.done {
 		w.rich(l)
 	}
