@@ -3,6 +3,7 @@ package identifier
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -20,6 +21,9 @@ func Warnings(id string) []string {
 	var out []string
 	warn := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	word := strings.ToLower(id)
+	if title.MatchString(word) {
+		warn("it begins with a title or a link's kind, and is found with that alone: give it without")
+	}
 	runes := []rune(strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) {
 			return -1
@@ -32,6 +36,9 @@ func Warnings(id string) []string {
 	case slices.Contains(commonWords, word):
 		warn("it is a common word: texts that do not mean the person would be erased too; give the whole name")
 	case kind == subject.Telephone:
+		if rest, ok := strings.CutPrefix(id, "00"); ok {
+			id = "+" + rest
+		}
 		if n, err := phonenumbers.Parse(id, ""); err != nil {
 			warn("it is a telephone number without its country: only this way to write it is found; give it with + and the country")
 		} else if !phonenumbers.IsValidNumber(n) {
@@ -45,6 +52,8 @@ func Warnings(id string) []string {
 		warn("it is one word: it means other people of that name too; give the whole name")
 	case kind == subject.Name && !slices.ContainsFunc(strings.Fields(word), func(w string) bool { return utf8.RuneCountInString(w) > 2 && !slices.Contains(commonWords, w) }):
 		warn("each of its words is short or a common word: texts that do not mean the person would be erased too; look at each item of the plan")
+	case kind == subject.ID && strings.ContainsFunc(id, unicode.IsSpace):
+		warn("it is taken for one exact text, with its blanks and marks: give a name, an address and a number as an identifier each")
 	case kind == subject.ID && utf8.RuneCountInString(id) < 6:
 		warn("it is short: it is found in exactly this case only")
 	}
@@ -56,6 +65,9 @@ func Warnings(id string) []string {
 	}
 	return out
 }
+
+// title matches what stands before a name or an address and is none of it.
+var title = regexp.MustCompile(`^(mailto:|tel[:.]|(mr|mrs|ms|dr|prof|herr|frau|mme)\.? )`)
 
 // calendar are the English and German months and days of the week.
 var calendar = strings.Fields("january february march april may june july august september october november december jan feb mar apr jun jul aug sep sept oct nov dec " +
