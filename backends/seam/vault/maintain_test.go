@@ -410,6 +410,25 @@ func TestScrubRemovesAnIndexThatWasCutOff(t *testing.T) {
 	}
 }
 
+// TestReindexRemovesAnIndexThatWasCutOff: killed processes must not leave more of them each time.
+func TestReindexRemovesAnIndexThatWasCutOff(t *testing.T) {
+	cfg, home := withHome(t, fresh(t))
+	plant(t, cfg.Path, "memory/idea/otto.md", "otto's note")
+	s := open(t, cfg)
+	for _, left := range []string{"", "building-77.db"} {
+		if left != "" {
+			plant(t, home, ".local/state/memdesk/index/"+left, "otto")
+		}
+		if _, err := s.Reindexer.Reindex(t.Context(), "local-index"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(home, ".local/state/memdesk/index/building-*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("%q, %v", left, err)
+	}
+}
+
 // TestScrubLeavesBystanders whose names end as a removed note's do.
 func TestScrubLeavesBystanders(t *testing.T) {
 	cfg, home := withHome(t, fresh(t))

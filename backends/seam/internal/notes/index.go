@@ -71,6 +71,7 @@ func (s *store) Reindex(ctx context.Context, tier string) (int64, error) {
 	if err := ensureIndexDir(s.cfg.Index.path); err != nil {
 		return 0, err
 	}
+	(&scrubbing{}).cutOff(filepath.Dir(s.cfg.Index.path)) // what cannot be removed stays for an erasure
 	temp, err := os.CreateTemp(filepath.Dir(s.cfg.Index.path), building+"*.db")
 	if err != nil {
 		return 0, model.Errorf(model.Unavailable, "reindex", "the index cannot be made: %w", atomicfile.Pathless(err))
