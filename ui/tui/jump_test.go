@@ -62,31 +62,6 @@ func bothSizes(t *testing.T, f func(t *testing.T, d *driver)) {
 	}
 }
 
-func TestJumpByFirstLetters(t *testing.T) {
-	bothSizes(t, func(t *testing.T, d *driver) {
-		// In the tree of stores.
-		d.keys("f").typed("hos").at(t, "hostile").wants(t, "jump to: hos", "enter stay here")
-		d.keys("esc").at(t, "crewship")
-		d.keys("f").typed("dai").at(t, "daily").keys("enter").at(t, "daily").lacks(t, "jump to")
-		d.keys("f").typed("xyz").wants(t, `no store, scope or tier begins with "xyz"`).keys("esc").at(t, "daily")
-		// In a list: title, id and the id's last part.
-		d.line("store crewship")
-		d.settle("Thursday")
-		d.keys("f").typed("PIN").at(t, "pins").wants(t, "enter stay here").keys("enter").at(t, "pins")
-		d.keys("f").typed("2026-05-21").at(t, "Thursday").keys("esc").at(t, "pins")
-		d.keys("f").typed("crews/eng/agents/bo/l").at(t, "lessons").keys("enter", "q")
-		// Far away: enter pages on, and the cursor ends at the row.
-		d.line("store graph")
-		d.settle("Fact 9 ")
-		d.keys("f").typed("node-4711").wants(t, "nothing that is loaded begins with", "enter look on").keys("enter").await("▌ Fact 4711 ")
-		d.keys("j").at(t, "Fact 4712 ").keys("k", "k").at(t, "Fact 4710 ")
-		d.keys("f").typed("node-39999").keys("enter").await("▌ Fact 39999 ")
-		d.wants(t, "40,000 of 48,210").keys("j").at(t, "Fact 40000 ")
-		d.keys("f").typed("node-x").keys("enter").await("not in this list: \"node-x\"")
-		d.at(t, "Fact 40000 ")
-	})
-}
-
 func TestGoToAReference(t *testing.T) {
 	bothSizes(t, func(t *testing.T, d *driver) {
 		d.line("go crewship:crews/eng/shared/pins.md").await("the deploy checklist")
@@ -156,7 +131,7 @@ func TestTreeIsFolded(t *testing.T) {
 func TestTreeWithoutRows(t *testing.T) {
 	bothSizes(t, func(t *testing.T, d *driver) {
 		d.keys("/").typed("nosuchtier").keys("enter")
-		for _, key := range []string{"space", "F", "f", "o", "a", "j", "G", "enter", "}", "ctrl+w"} {
+		for _, key := range []string{"space", "F", "o", "a", "j", "G", "enter", "}", "ctrl+w"} {
 			d.keys(key)
 		}
 		d.keys("space").wants(t, "the filter leaves nothing").keys("esc").wants(t, "crewship")

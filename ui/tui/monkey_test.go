@@ -173,7 +173,6 @@ func TestEscapeAndKeyInOnePieceAnywhere(t *testing.T) {
 		"search":      {"? /", "Help: Tiers"},
 		"command":     {": x", ":x"},
 		"filter":      {"/ x", "/x"},
-		"jump":        {"f x", "jump to: x"},
 		"dialog":      {"x", "[Cancel]"},
 		"dialog line": {"x tab", "to: memdesk"},
 	} {

@@ -108,7 +108,7 @@ func TestStoriesSayWhyNot(t *testing.T) {
 func TestPlantedTextsAreMarked(t *testing.T) {
 	t.Parallel()
 	r := startRobot(t, start{scenario: "desk,acts,origins", width: 120, height: 40, env: []string{"HOME=" + t.TempDir()}})
-	r.see("[2 Tiers]", "48,210").press("f").press("daily").press("enter").press("enter").see("Wednesday").press("enter").see("▲ looks planted: standing-order; 4 Quarantine, S lists such texts")
+	r.see("[2 Tiers]", "48,210").press(":", "tier daily", "enter").see("Wednesday").press("enter").see("▲ looks planted: standing-order; 4 Quarantine, S lists such texts")
 	r.press("n").see("Thursday").gone("looks planted").press("q")
 	if _, err := r.left(); err != nil {
 		t.Fatal(err)

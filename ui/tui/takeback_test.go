@@ -72,7 +72,7 @@ func TestOriginColumn(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r := startRobot(t, start{scenario: "desk,acts,origins", width: w, height: h, env: []string{"HOME=" + t.TempDir()}})
 		r.see("[2 Tiers]", "48,210").press("enter").see("ORIGIN", "ada, web", "run-7", "?").golden(fmt.Sprintf("origins-%dx%d", w, h))
-		r.press("f").press("Thurs").press("enter").press("enter").see("ada with claude-code/2.1 in session s-42")
+		r.press("/").press("Thurs").see("1 of 1").press("enter").press("enter").see("ada with claude-code/2.1 in session s-42")
 		r.press("4").see("ORIGIN", "Written by ada with claude-code/2.1")
 		r.press("3").press("/").press("deploy").see("ORIGIN", "ada, web").press("enter").press("q")
 		raw, err := r.left()

@@ -1,8 +1,6 @@
 package record
 
 import (
-	"path"
-
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
@@ -110,19 +108,6 @@ func (k *Kind[T]) widths(room int, fit list.Fit) []int {
 		if by := min(k.Least[last]-room, out[i]-least); by > 0 && out[i] > 0 {
 			room, out[i] = room+by, out[i]-by
 		}
-	}
-	return out
-}
-
-// names are the texts to find a row by: its cells, and its subject.
-func (p *List[T]) names(r Row[T]) []string {
-	var out []string
-	for _, c := range r.Cells {
-		out = append(out, c.String())
-	}
-	if p.Kind.Field != nil {
-		name := p.Kind.Field(r.Raw)
-		out = append(out, name, path.Base(name))
 	}
 	return out
 }

@@ -86,7 +86,7 @@ func (p *List[T]) common() []act.Act {
 			{Keys: []string{"left", "h"}, Show: "left", Doc: "back to the list", Do: p.Back},
 		}, p.factKeys(), act.Movement(p.Detail, "line"))
 	case p.Typing() != nil:
-		return p.InputBindings("list")
+		return p.FilterKeys("list", p.Apply)
 	}
 	return slices.Concat([]act.Act{
 		act.Open.Called("this "+p.Kind.Noun+" on the whole screen").With(none, func() tea.Cmd {
@@ -94,7 +94,6 @@ func (p *List[T]) common() []act.Act {
 			return p.Layout()
 		}),
 		act.Filter.Called("filter the list while typing; ! in front inverts").Taking(p.Apply).With(nil, p.StartFilter),
-		{Keys: []string{"f"}, Doc: "jump to a row by the first letters of a cell", Why: none, Do: p.Jump},
 	}, p.factKeys(), p.sortKeys(), act.Aside(p.Detail, "detail"), act.Movement(p, p.Kind.Noun))
 }
 

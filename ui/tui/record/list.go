@@ -57,7 +57,7 @@ func New[T any](d *desk.Desk, kind Kind[T]) *List[T] {
 	p := &List[T]{D: d, Kind: kind}
 	p.Browser = list.NewBrowser(&d.Loop, kind.Pane, func(r Row[T]) string { return r.Key }, func(r Row[T]) Row[T] { return Row[T]{Key: r.Key, Raw: r.Raw} })
 	p.Hint = kind.Hint
-	p.Names, p.Fetcher, p.Moved = p.names, p.fetcher, p.follow
+	p.Fetcher, p.Moved = p.fetcher, p.follow
 	if kind.Check != nil {
 		p.Check = kind.Check
 	}

@@ -7,20 +7,18 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
-	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/loop"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 )
 
-// Browser is a window with what every list has: a filter, a jump to a row, and marks.
+// Browser is a window with what every list has: a filter and marks.
 type Browser[T, M any] struct {
 	Inputs
 	Window *Window[T]
 	Marks  *Marks[T, M]
 	Whole  *Held[T] // the unfiltered list, while a filter is in force
 
-	Names   func(T) []string         // the texts to find a row by
 	Fetcher func() Fetcher[T]        // reads the list under the filter in force
 	Moved   func() tea.Cmd           // after the cursor has moved
 	Check   func(query string) error // why a filter cannot be taken
@@ -54,33 +52,7 @@ func (b *Browser[T, M]) Settled() bool {
 	return !slices.Contains(b.Window.Loading[:], true) && b.Window.Trail == nil && b.Marks.Walk == nil && b.Marks.Uncounted() == ""
 }
 
-func (b *Browser[T, M]) Typed() tea.Cmd {
-	if !b.Jumping() {
-		return b.typed(b.later)
-	}
-	at := b.Found(len(b.Window.Rows), func(i int) []string { return b.Names(b.Window.Rows[i]) })
-	if at < 0 {
-		return b.loop.Tell("nothing that is loaded begins with %q; enter looks on through the list", b.jump.Value())
-	}
-	return b.Move(at - b.Window.Sel)
-}
-
-// InputBindings are the keys of the input that has the focus; what names the rows.
-func (b *Browser[T, M]) InputBindings(what string) []act.Act {
-	if !b.Jumping() {
-		return b.FilterKeys(what, b.Apply)
-	}
-	here := func(text string) bool {
-		row, ok := b.Window.Current()
-		return ok && begins(text, b.Names(row))
-	}
-	return b.JumpKeys(here, func(text string) tea.Cmd {
-		return b.Seek(func(r T) bool { return begins(text, b.Names(r)) }, b.loop.Esc.Sprintf("%q", text))
-	}, func(from int) tea.Cmd { return b.Move(from - b.Window.Sel) })
-}
-
-// Jump begins a jump from the row at the cursor.
-func (b *Browser[T, M]) Jump() tea.Cmd { return b.StartJump(b.Window.Sel) }
+func (b *Browser[T, M]) Typed() tea.Cmd { return b.typed(b.later) }
 
 // Seek looks through the list, page by page.
 func (b *Browser[T, M]) Seek(want func(T) bool, word safetext.Text) tea.Cmd {

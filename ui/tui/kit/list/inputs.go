@@ -22,41 +22,29 @@ const filterHint = "words, an expression or -f letters; ! shows the others"
 // FilterDue says that the debounce is over.
 type FilterDue struct{ gen int }
 
-// Inputs are a list's filter, and the first letters of a row to jump to; the list follows the typing.
+// Inputs are a list's filter; the list follows the typing.
 type Inputs struct {
 	Query  string     // the filter in force
 	Filter text.Input // where it is typed
 	Hint   string     // what it takes, said where nothing is typed yet; empty: words
 	before string     // the filter in force when typing began
 	gen    int        // of the typing
-
-	jump text.Input
-	from int // the cursor's row when the jump began
 }
 
 func (in *Inputs) Typing() *text.Input {
-	switch {
-	case in.jump.Focus:
-		return &in.jump
-	case in.Filter.Focus:
+	if in.Filter.Focus {
 		return &in.Filter
 	}
 	return nil
 }
 
-// Jumping reports whether the operator types the first letters of a row.
-func (in *Inputs) Jumping() bool { return in.jump.Focus }
-
 // Render draws the input that has the focus in place of the heading; nil without one.
 func (in *Inputs) Render(h *paint.Row) *tea.Position {
-	typing, prompt, hint := in.Typing(), "/", cmp.Or(in.Hint, filterHint)
-	switch {
-	case typing == nil:
+	typing := in.Typing()
+	if typing == nil {
 		return nil
-	case in.jump.Focus:
-		prompt, hint = "jump to: ", "how its row begins"
 	}
-	return &tea.Position{X: typing.Render(h, h.St.Esc.Const(prompt), h.St.Esc.Const(hint)) + 1}
+	return &tea.Position{X: typing.Render(h, h.St.Esc.Const("/"), h.St.Esc.Const(cmp.Or(in.Hint, filterHint))) + 1}
 }
 
 func (in *Inputs) StartFilter() tea.Cmd {
@@ -99,60 +87,6 @@ func (in *Inputs) FilterKeys(what string, apply func(string) tea.Cmd) []act.Act 
 	return []act.Act{
 		{Keys: []string{"enter"}, Name: "keep", Doc: "keep this filter and go to the " + what + "; ! in front shows the others", Do: func() tea.Cmd { return end(strings.TrimSpace(in.Filter.Value())) }},
 		{Keys: []string{"esc"}, Name: "cancel", Doc: "back to the list as it was", Do: func() tea.Cmd { return end(in.before) }},
-	}
-}
-
-// StartJump begins a jump from the cursor's row.
-func (in *Inputs) StartJump(at int) tea.Cmd {
-	in.jump.Set("")
-	in.jump.Focus, in.from = true, at
-	return nil
-}
-
-func (in *Inputs) EndJump() { in.jump.Focus = false }
-
-// Found is the first of n rows that begins with what was typed, from the cursor on and around the end; -1: none.
-func (in *Inputs) Found(n int, names func(i int) []string) int {
-	from := min(in.from, max(n-1, 0))
-	if in.jump.Value() == "" {
-		return from
-	}
-	for i := range n {
-		if at := (from + i) % n; begins(in.jump.Value(), names(at)) {
-			return at
-		}
-	}
-	return -1
-}
-
-func begins(text string, names []string) bool {
-	text = strings.ToLower(text)
-	for _, n := range names {
-		if n != "" && strings.HasPrefix(strings.ToLower(n), text) {
-			return true
-		}
-	}
-	return false
-}
-
-// JumpKeys end a jump: enter stays at a row that begins so (here), else look searches the rest of the list.
-func (in *Inputs) JumpKeys(here func(text string) bool, look func(text string) tea.Cmd, back func(from int) tea.Cmd) []act.Act {
-	enter := act.Act{Keys: []string{"enter"}, Name: "stay here", Doc: "stay at this row, which begins so", Do: func() tea.Cmd {
-		in.EndJump()
-		return nil
-	}}
-	if text := in.jump.Value(); text != "" && !here(text) {
-		enter.Name, enter.Doc = "look on", "look for a row that begins so in the pages that are not loaded"
-		enter.Do = func() tea.Cmd {
-			in.EndJump()
-			return look(text)
-		}
-	}
-	return []act.Act{enter,
-		{Keys: []string{"esc"}, Name: "back", Doc: "back to the row where the cursor was", Do: func() tea.Cmd {
-			in.EndJump()
-			return back(in.from)
-		}},
 	}
 }
 

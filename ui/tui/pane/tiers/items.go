@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -92,7 +91,6 @@ func newItems(d *desk.Desk, address int, r *pane.Reader) *items {
 	l.Browser = list.NewBrowser(&d.Loop, address, func(r ItemRow) string { return r.Header.ID }, func(r ItemRow) markedItem {
 		return markedItem{r.Header.Stamp, r.Header.Revision, r.Header.Bytes}
 	})
-	l.Names = func(r ItemRow) []string { return []string{r.Header.Title, r.Header.ID, path.Base(r.Header.ID)} }
 	l.Fetcher, l.Moved, l.Hint = l.fetcher, l.preview, "words; ! shows the others; "+operator.QueryTerms
 	l.Check = func(query string) error {
 		_, _, err := l.parse(query)
@@ -111,7 +109,6 @@ func (l *items) Open(at desk.ScopeOf, hidden bool) tea.Cmd {
 		l.pulse, l.fit = desk.Pulse{}, nil
 	}
 	l.At, l.Hidden, l.pinned = at, hidden, false
-	l.EndJump()
 	s, err := l.d.Fleet.Store(at.Store)
 	if err == nil {
 		l.Orders = s.Orders

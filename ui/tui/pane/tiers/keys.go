@@ -28,7 +28,6 @@ func (p *Pane) Bindings() []act.Act {
 		return slices.Concat([]act.Act{
 			act.Items.Called("the items of this store, scope or tier").With(p.noList, p.openHere),
 			act.Filter.Called("show the stores, scopes and tiers that have these words; ! in front shows the others").Taking(p.Overview.apply).With(p.noTree, p.Overview.StartFilter),
-			{Keys: []string{"f"}, Doc: "jump to a store, scope or tier by its first letters; :go takes a reference", Why: p.noRow, Do: func() tea.Cmd { return p.Overview.StartJump(p.Overview.table.Sel) }},
 			{Keys: []string{"space"}, Name: "fold", Doc: "list what lies below this store or scope, or only its sums", Why: p.noRow, Do: p.Overview.fold},
 			{Keys: []string{"F"}, Doc: "fold every store, or unfold all", Why: p.noTree, Do: p.Overview.foldAll},
 			{Keys: []string{"o"}, Doc: "the next order: as the stores have it, most items, most bytes, by name", Do: p.Overview.nextOrder},
@@ -42,7 +41,6 @@ func (p *Pane) Bindings() []act.Act {
 		return slices.Concat(p.Items.Window.StopLooking(&p.d.Loop, p.Items.preview), []act.Act{
 			act.Open.Called("read this item on the whole screen").With(p.noItem, p.readHere),
 			act.Filter.Called("filter the list; the store searches ids, titles and bodies. ! in front leaves out what has the words in its title or id. These terms select by a field: "+operator.QueryTerms).Taking(p.Items.Apply).With(nil, p.Items.StartFilter),
-			{Keys: []string{"f"}, Doc: "jump to a row by the first letters of its title or id; :go takes a reference", Why: p.noItem, Do: p.Items.Jump},
 			act.Edit.With(noEdit, func() tea.Cmd { return p.d.Edits.EditItem(p.Items.wanted().Ref) }),
 			act.Forget.With(p.item(p.d.Locked), p.forgetHere),
 			act.Create.Whole().With(p.noCreate, p.createHere),

@@ -220,9 +220,9 @@ func (p *Pane) Typed() tea.Cmd {
 
 func (p *Pane) inputBindings() []act.Act {
 	if p.Level == LevelItems {
-		return p.Items.InputBindings("items")
+		return p.Items.FilterKeys("items", p.Items.Apply)
 	}
-	return p.Overview.inputBindings()
+	return p.Overview.FilterKeys("tree", p.Overview.apply)
 }
 
 func (p *Pane) Outermost() bool { return p.Level == levelOverview && p.Overview.Query == "" }

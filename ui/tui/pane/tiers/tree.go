@@ -10,7 +10,6 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/operator"
-	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/prose"
 )
@@ -209,39 +208,7 @@ func (o *overview) narrow(query string) tea.Cmd {
 	return o.show()
 }
 
-// treeNames are the texts to find a row of the tree by.
-func treeNames(r tierRow) []string {
-	name := r.at.Tier
-	switch {
-	case r.isTier:
-	case r.depth == 0:
-		name = r.at.Store
-	default:
-		name = r.at.Scope[strings.LastIndexByte(r.at.Scope, '/')+1:]
-		return []string{name, r.at.Scope, r.note.String()}
-	}
-	return []string{name}
-}
-
-func (o *overview) typed() tea.Cmd {
-	words := o.Typing().Value()
-	if !o.Jumping() {
-		return o.narrow(strings.TrimSpace(words))
-	}
-	at := o.Found(len(o.rows), func(i int) []string { return treeNames(o.rows[i]) })
-	if at < 0 {
-		return o.d.Tell("no store, scope or tier begins with %q", words)
-	}
-	return o.table.Move(at - o.table.Sel)
-}
-
-func (o *overview) inputBindings() []act.Act {
-	if !o.Jumping() {
-		return o.FilterKeys("tree", o.apply)
-	}
-	all := func(string) bool { return true } // the tree has no pages that are not loaded
-	return o.JumpKeys(all, nil, func(from int) tea.Cmd { return o.table.Move(from - o.table.Sel) })
-}
+func (o *overview) typed() tea.Cmd { return o.narrow(strings.TrimSpace(o.Typing().Value())) }
 
 // crumbs say which filter and order are in force.
 func (o *overview) crumbs() []safetext.Text {
