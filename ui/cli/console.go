@@ -100,7 +100,7 @@ func (a *app) acting(ctx context.Context, s *operator.Session, o tui.Options, ru
 	ctx, gone := context.WithCancel(ctx)
 	defer gone()
 	o.Gone, o.Jobs = gone, s.Journal(ctx, runner)
-	if len(a.flags.stores) == 0 { // an erasure is over all stores
+	if !a.narrowed(s) { // an erasure is over all stores
 		if o.Erasure, err = s.Erasures(runner, a.away()); err != nil {
 			return err
 		}

@@ -36,12 +36,12 @@ func (a *app) gdprCommand() *cobra.Command {
 
 // desk opens the session's erasures. It refuses act, unless that is empty, before any question is asked.
 func (a *app) desk(ctx context.Context, act operator.Act) (*operator.Erasures, error) {
-	if len(a.flags.stores) > 0 { // stores that are left out would be neither searched nor named
-		return nil, usage("an erasure is over all stores: leave --store out")
-	}
 	s, err := a.base()
 	if err != nil {
 		return nil, err
+	}
+	if a.narrowed(s) { // stores that are left out would be neither searched nor named
+		return nil, usage("an erasure is over all stores: leave --store and --open out")
 	}
 	d, err := s.Erasures(nil, operator.Away{})
 	if err != nil || act == "" {

@@ -120,6 +120,11 @@ func (a *app) storeConfigs(s *operator.Session) ([]backends.StoreConfig, error) 
 	return configs, nil
 }
 
+// narrowed reports whether flags leave out stores that would open without them.
+func (a *app) narrowed(s *operator.Session) bool {
+	return len(a.flags.stores) > 0 || len(a.flags.open) > 0 && len(s.Config.Stores) > 0
+}
+
 // stores opens the fleet and demands at least one store.
 func (a *app) stores(ctx context.Context) (*operator.Session, error) {
 	s, err := a.open(ctx)

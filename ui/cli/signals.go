@@ -325,8 +325,8 @@ type rescanRow struct {
 }
 
 func (a *app) rescan(ctx context.Context, s *operator.Session, keep bool) error {
-	if keep && len(a.flags.stores) > 0 {
-		return usage("--apply keeps the scan of every store: leave --store away")
+	if keep && a.narrowed(s) {
+		return usage("--apply keeps the scan of every store: leave --store and --open out")
 	}
 	t := tally{app: a}
 	whole := true
