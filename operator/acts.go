@@ -195,12 +195,10 @@ func (s *Session) Restore(ctx context.Context, id, reason string) (Done, error) 
 	return done, err
 }
 
-// PlanTakeback plans to take back the writes of one source since a time.
+// PlanTakeback plans to take back the writes of one source since a time. Those in stores that are not open are in it
+// too, as skips: nobody else would name them.
 func (s *Session) PlanTakeback(ctx context.Context, source string, since time.Time) ([]origin.Taken, error) {
-	want := func(name string) bool {
-		return slices.ContainsFunc(s.Fleet.Members(), func(m backends.Member) bool { return m.Name == name })
-	}
-	return origin.Plan(ctx, s.Ledger, s.Undo, s.Fleet.Store, want, source, since)
+	return origin.Plan(ctx, s.Ledger, s.Undo, s.Fleet.Store, source, since)
 }
 
 // Takeback carries out such a plan, each store under one undo entry, and records it as one act
@@ -230,6 +228,11 @@ func (s *Session) Takeback(ctx context.Context, plan []origin.Taken, reason stri
 		}
 		if failed != nil && len(done) > 0 {
 			failed = audit.Partly(failed)
+		}
+		for _, t := range plan {
+			if _, err := s.Fleet.Store(t.Store); err != nil {
+				done = append(done, t)
+			}
 		}
 		return origin.Count(done), failed
 	})

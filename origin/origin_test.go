@@ -479,9 +479,8 @@ func TestTakeBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	all := func(string) bool { return true }
 	since := time.Now().Add(-time.Hour)
-	plan, err := origin.Plan(ctx, d.ledger, d.keeper, d.fleet.Store, all, "alpha", since)
+	plan, err := origin.Plan(ctx, d.ledger, d.keeper, d.fleet.Store, "alpha", since)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -512,14 +511,14 @@ func TestTakeBack(t *testing.T) {
 		t.Errorf("after the undo: %q, %q", d.read(one), d.read(two))
 	}
 	for _, source := range []string{"alph", "", "alpha/2.0", "channel:user"} {
-		plan, err := origin.Plan(ctx, d.ledger, d.keeper, d.fleet.Store, func(string) bool { return true }, source, since)
+		plan, err := origin.Plan(ctx, d.ledger, d.keeper, d.fleet.Store, source, since)
 		for _, p := range plan {
 			if source != "channel:user" && err == nil {
 				t.Errorf("%q takes %s", source, p.ID)
 			}
 		}
 	}
-	if plan, err := origin.Plan(ctx, d.ledger, d.keeper, d.fleet.Store, all, "alpha", time.Now().Add(time.Hour)); err != nil || len(plan) != 0 {
+	if plan, err := origin.Plan(ctx, d.ledger, d.keeper, d.fleet.Store, "alpha", time.Now().Add(time.Hour)); err != nil || len(plan) != 0 {
 		t.Errorf("writes of the future: %v, %v", plan, err)
 	}
 }
@@ -641,7 +640,7 @@ func TestUndoKeepsTheWriter(t *testing.T) {
 	if w := d.writer(one); w != "planner untrusted" {
 		t.Errorf("after the undo: %q", w)
 	}
-	plan, err := origin.Plan(ctx, d.ledger, d.keeper, d.fleet.Store, func(string) bool { return true }, "alpha", time.Time{})
+	plan, err := origin.Plan(ctx, d.ledger, d.keeper, d.fleet.Store, "alpha", time.Time{})
 	if err != nil || len(plan) != 1 || plan[0].Action != origin.ActForget {
 		t.Errorf("the take-back of a text that was put back: %+v, %v", plan, err)
 	}
@@ -702,7 +701,7 @@ func TestRedactionAndCopyKeepTheWriter(t *testing.T) {
 	if w := d.writer(one); w != "planner untrusted" {
 		t.Errorf("after the redaction: %q", w)
 	}
-	plan, err := origin.Plan(ctx, d.ledger, d.keeper, d.fleet.Store, func(string) bool { return true }, "alpha", time.Time{})
+	plan, err := origin.Plan(ctx, d.ledger, d.keeper, d.fleet.Store, "alpha", time.Time{})
 	if err != nil || len(plan) != 1 || plan[0].Action != origin.ActForget {
 		t.Errorf("the take-back of a redacted text: %+v, %v", plan, err)
 	}

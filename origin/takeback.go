@@ -28,8 +28,8 @@ type Taken struct {
 }
 
 // Plan finds everything that a source wrote since a time and says what a take-back would do with it. It
-// changes nothing. open returns a store by its name; want selects stores.
-func Plan(ctx context.Context, l *Ledger, keeper *undo.Keeper, open func(string) (model.Store, error), want func(string) bool, source string, since time.Time) ([]Taken, error) {
+// changes nothing. open returns a store by its name; an item of one that it does not know is skipped.
+func Plan(ctx context.Context, l *Ledger, keeper *undo.Keeper, open func(string) (model.Store, error), source string, since time.Time) ([]Taken, error) {
 	type item struct {
 		store, id string
 		rows      []Row // since the source's first write
@@ -41,7 +41,7 @@ func Plan(ctx context.Context, l *Ledger, keeper *undo.Keeper, open func(string)
 		key := r.Store + "\x00" + r.ID
 		it := byRef[key]
 		if it == nil {
-			if !want(r.Store) || r.At.Before(since) || !r.Made(source) {
+			if r.At.Before(since) || !r.Made(source) {
 				return true
 			}
 			it = &item{store: r.Store, id: r.ID, at: map[Row]int{}}
@@ -96,6 +96,10 @@ func judge(ctx context.Context, keeper *undo.Keeper, entries []undo.Entry, open 
 		return t, nil
 	}
 	s, err := open(store)
+	if errors.Is(err, model.NotFound) {
+		t.Reason = "no store is open under this name"
+		return t, nil
+	}
 	if err != nil {
 		t.Reason = "the store cannot be opened"
 		return t, nil

@@ -19,7 +19,7 @@ import (
 // takeBack plans and carries out the take-back of a source's writes of the last hour.
 func takeBack(t *testing.T, l *origin.Ledger, k *undo.Keeper, fleet *backends.Fleet, source string) map[string]string {
 	t.Helper()
-	plan, err := origin.Plan(t.Context(), l, k, fleet.Store, func(string) bool { return true }, source, time.Now().Add(-time.Hour))
+	plan, err := origin.Plan(t.Context(), l, k, fleet.Store, source, time.Now().Add(-time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestTakeBackOfAnUnknownOutcome(t *testing.T) {
 	}
 	plan := func() []origin.Taken {
 		t.Helper()
-		got, err := origin.Plan(t.Context(), d.ledger, d.keeper, d.fleet.Store, func(string) bool { return true }, "alpha", time.Now().Add(-time.Hour))
+		got, err := origin.Plan(t.Context(), d.ledger, d.keeper, d.fleet.Store, "alpha", time.Now().Add(-time.Hour))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -241,7 +241,7 @@ func TestTakeBackOfWhatIsPossible(t *testing.T) {
 	if err := errors.Join(os.Remove(path), os.Symlink("/etc/hostname", path)); err != nil {
 		t.Fatal(err)
 	}
-	plan, err := origin.Plan(ctx, d.ledger, d.keeper, d.fleet.Store, func(string) bool { return true }, "alpha", time.Time{})
+	plan, err := origin.Plan(ctx, d.ledger, d.keeper, d.fleet.Store, "alpha", time.Time{})
 	if err != nil || len(plan) != 3 {
 		t.Fatal(plan, err)
 	}

@@ -107,6 +107,22 @@ func TestTakebackIsOfferedForWhatWasNoted(t *testing.T) {
 	}
 }
 
+// TestATakebackNamesStoresThatAreNotOpen: nothing was taken back there, and an incident must not end with "0 items".
+func TestATakebackNamesStoresThatAreNotOpen(t *testing.T) {
+	d := newDesk(t)
+	d.in = "the tide is at six\n"
+	named := func(name string) []string {
+		return []string{"--config", d.file("config.toml", "[[store]]\nname = \""+name+"\"\nkind = \"crewship\"\npath = \""+d.mem+"\"\n")}
+	}
+	d.bare(append(named("alpha"), "turn", "after", "--tier", "daily", "--key", "2031-02-01", "--source", "web:https://x.example", "--yes", "-")...).want(t, 0)
+	back := append(named("beta"), "takeback", "--source", "web:https://x.example", "--since", "1h", "--yes", "--json")
+	r := d.bare(back...).want(t, 3, `"matched":1`, `"skipped":1`, `"store":"alpha"`, "no store is open under this name")
+	if strings.Contains(r.err, "the error says why") {
+		t.Errorf("no error follows:\n%s", r.err)
+	}
+	d.bare(append(back, "--store", "beta")...).want(t, 0, `"matched":0`)
+}
+
 // readerFunc is a reader made of one function.
 type readerFunc func(p []byte) (int, error)
 

@@ -146,6 +146,9 @@ func (a *app) takeback(ctx context.Context, s *operator.Session, f takebackFlags
 	if err != nil {
 		return err
 	}
+	if len(a.flags.stores) > 0 {
+		plan = slices.DeleteFunc(plan, func(t origin.Taken) bool { return !slices.Contains(a.flags.stores, t.Store) })
+	}
 	for _, t := range plan {
 		a.result("item", takenRow{newItemAt(t.Store, t.ID), t.Action, t.Reason, stamp(t.At)},
 			"%s  %s  %s %s", refOf(t.Store, t.ID), when(t.At), t.Action, t.Reason)
