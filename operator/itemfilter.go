@@ -202,6 +202,11 @@ func (f ItemFilter) List(ctx context.Context, s model.Store, req model.PageReque
 		if err != nil {
 			return out, err
 		}
+		for _, problem := range page.Problems { // a store may name the same one on each page
+			if !slices.Contains(out.Problems, problem) {
+				out.Problems = append(out.Problems, problem)
+			}
+		}
 		for i, h := range page.Items {
 			ok, err := f.listed(ctx, s, h, concerns)
 			if err != nil {
@@ -216,7 +221,6 @@ func (f ItemFilter) List(ctx context.Context, s model.Store, req model.PageReque
 				return out, err
 			}
 		}
-		out.Problems = append(out.Problems, page.Problems...)
 		if page.Next == "" {
 			if whole {
 				out.Total = model.Count{N: int64(len(out.Items))}

@@ -108,6 +108,31 @@ func field(it model.Item, name string) string {
 
 func day(y int, m time.Month, d int) time.Time { return time.Date(y, m, d, 0, 0, 0, 0, time.UTC) }
 
+// holey lists small pages, and says on each what it could not read.
+type holey struct{ model.Browser }
+
+func (h holey) List(ctx context.Context, req model.PageRequest) (model.Page, error) {
+	req.Limit = min(req.Limit, 3)
+	page, err := h.Browser.List(ctx, req)
+	page.Problems = []string{"memory/locked: permission denied"}
+	return page, err
+}
+
+// TestAFilteredPageSaysWhatItCouldNotRead: a full page too, and once.
+func TestAFilteredPageSaysWhatItCouldNotRead(t *testing.T) {
+	s, err := demoFleet(t).Store("notes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Browser = holey{s.Browser}
+	for _, limit := range []int{1, 5} {
+		page, err := ItemFilter{Since: day(2001, 1, 1)}.List(t.Context(), s, model.PageRequest{Limit: limit})
+		if err != nil || len(page.Items) != limit || len(page.Problems) != 1 {
+			t.Errorf("%d items: %d, problems %q, %v", limit, len(page.Items), page.Problems, err)
+		}
+	}
+}
+
 func TestItemFilterChecks(t *testing.T) {
 	for _, f := range []ItemFilter{{Archived: "yes"}, {Confidence: 2}, {Confidence: math.NaN()}, {Since: day(2026, 5, 2), Until: day(2026, 5, 1)}} {
 		if err := f.Check(); !errors.Is(err, model.InvalidInput) {
