@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"strings"
 	"time"
@@ -57,7 +58,7 @@ type watch struct {
 	down   map[string]bool            // stores
 	due    map[string]bool            // "ID", or "ID overdue"
 	found  map[string]map[string]bool // references by kind of event; nil before the first look
-	unseen map[string]bool            // kind of event and store
+	unseen map[string]bool            // kind of event, and store
 }
 
 func (w *watch) tell(name string, facts map[string]any) error {
@@ -136,20 +137,26 @@ func list[T any](ctx context.Context, w *watch, event string, rows iter.Seq[T], 
 // tellUnseen reports stores that can no longer be read to the end, and those that can again.
 func (w *watch) tellUnseen(event string, unseen map[string]bool) error {
 	for _, r := range w.s.Fleet.Members() {
-		key := event + " " + r.Name
-		if unseen[r.Name] == w.unseen[key] {
-			continue
-		}
-		w.unseen[key] = unseen[r.Name]
-		word := "seen"
-		if unseen[r.Name] {
-			word = "unseen"
-		}
-		if err := w.tell(word, map[string]any{"store": r.Name, "part": event}); err != nil {
+		if err := w.sees(event, !unseen[r.Name], map[string]any{"store": r.Name}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// sees reports once that a part can no longer be read to the end, and once that it can again; of says what of it.
+func (w *watch) sees(part string, whole bool, of map[string]any) error {
+	key := fmt.Sprint(part, of)
+	if whole == !w.unseen[key] {
+		return nil
+	}
+	w.unseen[key] = !whole
+	word := "seen"
+	if !whole {
+		word = "unseen"
+	}
+	of["part"] = part
+	return w.tell(word, of)
 }
 
 // requests reports a request once when it comes due, and once when it is overdue.
@@ -158,7 +165,7 @@ func (w *watch) requests(context.Context) error {
 	if model.IsRefusal(err) { // the role does not cover requests
 		return nil
 	}
-	if err != nil {
+	if err := w.sees("request_due", err == nil, map[string]any{}); err != nil {
 		return err
 	}
 	for _, r := range all {

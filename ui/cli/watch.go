@@ -15,8 +15,8 @@ func (a *app) watchCommand() *cobra.Command {
 		Use: "watch", Short: "Events as JSON lines: new conflicts, quarantined writes, stores down and up, requests due",
 		Long: "Prints one JSON object a line for each event, until it is interrupted: \"conflict\" and \"quarantined\" for what is\n" +
 			"new, \"store_down\" and \"store_up\", \"request_due\" for an erasure request that comes due, and \"unseen\" and \"seen\" for\n" +
-			"a store whose conflicts or quarantine could not be looked at to the end, and can be again. The first look tells of\n" +
-			"stores that are down and of requests that are due; of conflicts and quarantined items only with --standing.\n" +
+			"conflicts, quarantine or requests that could not be looked at to the end, and can be again. The first look tells\n" +
+			"of stores that are down and of requests that are due; of conflicts and quarantined items only with --standing.\n" +
 			"A line names items by their references and no content.",
 		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error {
 			if o.Every <= 0 || o.Within < 0 {

@@ -401,6 +401,15 @@ func TestWatch(t *testing.T) {
 	if !strings.Contains(due, request) || !strings.Contains(due, `"overdue":true`) || strings.Contains(due, "lena") {
 		t.Errorf("%s", due)
 	}
+	broken := filepath.Join(d.env["XDG_STATE_HOME"], "memdesk", "gdpr", "requests", "er-20240105-00000000.json")
+	if err := os.WriteFile(broken, []byte("{bad"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	u.said(u.data, `"event":"(unseen)".*"part":"request_due"`)
+	if err := os.Remove(broken); err != nil {
+		t.Fatal(err)
+	}
+	u.said(u.data, `"event":"(seen)".*"part":"request_due"`)
 	d.file("vault/plan (conflicted copy 2026-05-02).md", "a third plan\n")
 	line := u.said(u.data, `(.*"event":"(?:conflict|store_down|request_due)".*)`)
 	if !strings.Contains(line, "2026-05-02") || strings.Contains(line, "third plan") {
