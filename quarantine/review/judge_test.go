@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -260,6 +261,38 @@ func TestTheCostOfStories(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if used := after.TotalAlloc - before.TotalAlloc; len(stories) != len(parts) || used > 16<<20 {
 		t.Errorf("%d stories of %d, %d MiB", len(stories), len(parts), used>>20)
+	}
+}
+
+// TestTheTimeOfStories: a text is compared with those that share words with it, not with every other; and of many that
+// do, with so many: whoever plants chooses the words.
+func TestTheTimeOfStories(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 1))
+	for name, vocabulary := range map[string]int{"random words": 1 << 30, "few words": 120} {
+		var parts []Part
+		for i := range 8000 {
+			body := strings.Builder{}
+			for range 40 {
+				n := rnd.IntN(vocabulary)
+				for range 7 {
+					body.WriteByte(byte('a' + n%26))
+					n /= 26
+				}
+				body.WriteByte(' ')
+			}
+			parts = append(parts, Part{ID: fmt.Sprint(i), Body: body.String()})
+		}
+		twin := parts[10]
+		twin.ID = "twin"
+		parts = append(parts, twin)
+		began := time.Now()
+		stories := Stories(parts)
+		if took := time.Since(began); took > 15*time.Second {
+			t.Errorf("%s: %s", name, took)
+		}
+		if name == "random words" && (len(stories) != 8000 || len(stories[0].Parts) != 2 || stories[0].Parts[1].ID != "twin") {
+			t.Errorf("%d stories, the first %+v", len(stories), stories[0])
+		}
 	}
 }
 

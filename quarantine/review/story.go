@@ -69,21 +69,23 @@ type Story struct {
 // Stories groups parts, the largest story first.
 func Stories(parts []Part) []Story {
 	var out []Story
-	var first []signal.Bag // of each story's first part
+	written := map[[2]string]int{} // stories by source and session
+	var texts signal.Family        // the first part of each story of an unknown writer
+	var unknown []int              // these stories
 	for _, p := range parts {
-		bag := signal.BagOf(p.Body)
-		at := 0
-		for ; at < len(out); at++ {
-			if s := &out[at]; p.Source != "" || s.Source != "" {
-				if p.Source == s.Source && p.Session == s.Session {
-					break
-				}
-			} else if first[at].Alike(bag) {
-				break
+		var at int
+		var found bool
+		if writer := [2]string{p.Source, p.Session}; p.Source != "" {
+			if at, found = written[writer]; !found {
+				at, written[writer] = len(out), len(out)
 			}
+		} else if at, found = texts.Of(signal.BagOf(p.Body)); found {
+			at = unknown[at]
+		} else {
+			at, unknown = len(out), append(unknown, len(out))
 		}
-		if at == len(out) {
-			out, first = append(out, Story{Source: p.Source, Session: p.Session, First: p.At, Last: p.At}), append(first, bag)
+		if !found {
+			out = append(out, Story{Source: p.Source, Session: p.Session, First: p.At, Last: p.At})
 		}
 		s := &out[at]
 		s.Parts = append(s.Parts, p)

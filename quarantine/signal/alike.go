@@ -1,6 +1,8 @@
 package signal
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -33,6 +35,51 @@ func (b Bag) Alike(o Bag) bool {
 		return b.text == o.text
 	}
 	return likeness(b.words, o.words) >= alikeFrom
+}
+
+// Family finds bags that are alike among many. The zero value is empty.
+type Family struct {
+	bags  []Bag
+	with  map[uint64][]int // bags by word
+	plain map[string]int   // bags without words, by text
+}
+
+// mostAlike bounds with how many bags one is compared: whoever writes the texts may choose words that many share.
+const mostAlike = 100
+
+// Of returns the number of the first bag that is alike, and adds the bag where there is none.
+func (f *Family) Of(b Bag) (n int, found bool) {
+	if n, found = f.plain[b.text]; found {
+		return n, true
+	}
+	// Of two alike bags each has half of its words in the other, so one of any larger part of its words too.
+	words := slices.SortedFunc(maps.Keys(b.words), func(x, y uint64) int {
+		return cmp.Or(cmp.Compare(len(f.with[x]), len(f.with[y])), cmp.Compare(x, y))
+	})
+	seen := map[int]bool{}
+	for _, w := range words[:min(len(words)/2+1, len(words))] {
+		with := f.with[w]
+		for _, n := range with[:min(len(with), mostAlike-len(seen))] {
+			seen[n] = true
+		}
+	}
+	for _, n := range slices.Sorted(maps.Keys(seen)) {
+		if f.bags[n].Alike(b) {
+			return n, true
+		}
+	}
+	n = len(f.bags)
+	f.bags = append(f.bags, b)
+	if f.with == nil {
+		f.with, f.plain = map[uint64][]int{}, map[string]int{}
+	}
+	if len(words) == 0 {
+		f.plain[b.text] = n
+	}
+	for _, w := range words {
+		f.with[w] = append(f.with[w], n)
+	}
+	return n, false
 }
 
 // likeness is the share of words that two bags have in common.
