@@ -22,7 +22,7 @@ type Conflicts struct {
 	list    walked[conflict.Copy]
 
 	mu    sync.Mutex
-	notes []string                    // of the last walk: unread stores, in words
+	notes []string                    // of the last walk: changes that were stopped halfway and unread stores, in words
 	seen  map[string]*conflict.Memory // by store; nil for one that reports no changes
 }
 
@@ -31,8 +31,7 @@ func (s *Session) Conflicts(changes *Changes) *Conflicts {
 	return &Conflicts{session: s, changes: changes}
 }
 
-// Conflicts lists, grouped by base, in a stable order; the first page begins a new search. A store that
-// cannot be read has a row with Problem set.
+// Conflicts lists, grouped by base, in a stable order; the first page begins a new search.
 func (s *Conflicts) Conflicts(ctx context.Context, q PageQuery) (ConflictPage, error) {
 	page, err := s.list.page(ctx, "conflicts", q, func(c conflict.Copy) bool {
 		return q.Matches(c.Store, c.ID, c.BaseID, c.Tool, string(c.Confidence), string(c.Class), ConflictState(c), c.Reason, c.Problem)
@@ -47,21 +46,7 @@ func (s *Conflicts) Conflicts(ctx context.Context, q PageQuery) (ConflictPage, e
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	notice := strings.Join(append(s.interrupted(), s.notes...), "; ")
-	return ConflictPage{Copies: page.rows, Next: page.next, Total: page.total, Problems: page.problems, Notice: notice}, nil
-}
-
-// interrupted names resolutions that were stopped halfway.
-func (s *Conflicts) interrupted() []string {
-	entries, _, err := s.session.Undo.List()
-	if err != nil {
-		return []string{"whether a resolve was interrupted is not known: " + err.Error()}
-	}
-	var out []string
-	for _, e := range Interrupted(entries) {
-		out = append(out, "a change of "+e.Item+" was interrupted: :undo lists both texts")
-	}
-	return out
+	return ConflictPage{Copies: page.rows, Next: page.next, Total: page.total, Problems: page.problems, Notice: strings.Join(s.notes, "; ")}, nil
 }
 
 // walk goes through the stores in the fleet's order. A store that cannot be read, or not to its end, has a
@@ -73,7 +58,10 @@ func (s *Conflicts) walk(ctx context.Context) iter.Seq[conflict.Copy] {
 	return func(yield func(conflict.Copy) bool) {
 		kept, _, err := s.session.Undo.List()
 		if err != nil {
-			s.note("whether a copy has come back is not known: " + err.Error())
+			s.note("whether a copy has come back, or a resolve was interrupted, is not known: " + err.Error())
+		}
+		for _, e := range Interrupted(kept) {
+			s.note("a change of " + e.Item + " was interrupted: :undo lists both texts")
 		}
 		for _, m := range s.session.Fleet.Members() {
 			if m.Err != nil {
