@@ -42,6 +42,9 @@ type verification struct {
 	rep  audit.Report
 	err  error
 	open map[uint64]bool // intents without an outcome
+	// pending is how many they were when it was handed out, newest the Stamp at the walk.
+	pending int
+	newest  string
 	// ended are the later intents whose outcome has been seen.
 	ended map[uint64]bool
 }
@@ -49,19 +52,22 @@ type verification struct {
 // verifyEvery is the lifetime of a verification: walking the chain reads the whole log.
 const verifyEvery = time.Minute
 
-// verified walks the chain when the last verification has expired.
+// verified walks the chain when the last verification has expired. One of a broken chain also ends with a new record,
+// which may acknowledge it.
 func (s *AuditTrail) verified(ctx context.Context) verification {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.session.Clock.Now()
-	if !s.last.at.IsZero() && now.Sub(s.last.at) < verifyEvery && s.last.err == nil && (s.last.rep.OK || s.last.rep.Acknowledged) {
+	if !s.last.at.IsZero() && now.Sub(s.last.at) < verifyEvery && s.last.err == nil && (s.last.rep.OK || s.last.rep.Acknowledged || s.last.newest == s.Stamp(ctx)) {
+		s.last.pending = len(s.last.open)
 		return s.last
 	}
-	v := verification{at: now, open: map[uint64]bool{}, ended: map[uint64]bool{}}
+	v := verification{at: now, open: map[uint64]bool{}, ended: map[uint64]bool{}, newest: s.Stamp(ctx)}
 	v.rep, v.err = s.session.Log.Verify(ctx)
 	for _, r := range v.rep.OpenIntents {
 		v.open[r.Seq] = true
 	}
+	v.pending = len(v.open)
 	s.last = v
 	return v
 }
@@ -95,8 +101,8 @@ func (v verification) words() (state, trouble string) {
 		return "", "the chain is BROKEN: " + v.rep.Reason
 	}
 	state = "chain verified up to " + strconv.FormatUint(v.rep.Seq, 10) + " (" + plural(int64(v.rep.Events), "record") + ") at " + when(v.at)
-	if n := len(v.open); n > 0 {
-		state += "; " + plural(int64(n), "open intent") + ": outcome:open shows them"
+	if v.pending > 0 {
+		state += "; " + plural(int64(v.pending), "open intent") + ": outcome:open shows them"
 	}
 	return state, ""
 }

@@ -66,7 +66,7 @@ func (j *Jobs) Tied(id jobs.ID) bool { return j.runner.Owns(id) }
 // Control pauses, resumes or cancels a job.
 func (s *Session) Control(ctx context.Context, r *jobs.Runner, id jobs.ID, do func(*jobs.Runner, context.Context, jobs.ID) error) error {
 	if !r.Owns(id) {
-		if err := s.May(ControlJob); err != nil {
+		if err := s.Allow(ctx, ControlJob, "", ""); err != nil {
 			return err
 		}
 	}
