@@ -75,8 +75,11 @@ func (s anchorState) due(now time.Time) bool {
 	if s.Fails == 0 || now.Before(s.Tried) {
 		return true
 	}
-	return now.Sub(s.Tried) >= min(retryFirst<<min(s.Fails-1, 16), retryMost)
+	return now.Sub(s.Tried) >= retryAfter(s.Fails)
 }
+
+// retryAfter is how long nothing is tried after so many failures in a row.
+func retryAfter(fails int) time.Duration { return min(retryFirst<<min(fails-1, 16), retryMost) }
 
 // Anchored is the state of one anchor.
 type Anchored struct {

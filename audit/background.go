@@ -14,6 +14,8 @@ type background struct {
 	newest  uint64 // record that this Log has appended
 	running bool
 	closed  bool
+	fails   int       // failed runs, one after the other
+	pause   time.Time // no run before it
 	wg      sync.WaitGroup
 	stop    context.CancelFunc
 }
@@ -36,7 +38,7 @@ func (l *Log) appended(seq uint64) {
 func (l *Log) planLocked() {
 	b, signed := &l.behind, l.signedSeq.Load()
 	switch {
-	case b.closed, b.running, b.newest <= signed:
+	case b.closed, b.running, b.newest <= signed, l.clock.Now().Before(b.pause):
 	case l.every > 0 && b.newest >= signed+l.every:
 		l.startLocked()
 	case l.wait > 0 && b.timer == nil:
@@ -66,9 +68,14 @@ func (l *Log) startLocked() {
 		}
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		if b.running = false; err == nil {
-			l.planLocked()
+		b.running = false
+		if err != nil { // as after a failed anchor: a key that nobody can give now is not asked for at each append
+			b.fails++
+			b.pause = l.clock.Now().Add(retryAfter(b.fails))
+			return
 		}
+		b.fails = 0
+		l.planLocked()
 	})
 }
 

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -77,4 +78,33 @@ func TestCloseDuringARun(t *testing.T) {
 	if err != nil || all[0].Seq != newest || all[0].Error != "" {
 		t.Errorf("%+v of %d records, %v", all, newest, err)
 	}
+}
+
+// TestNothingWaitsForTheKey: the command that prints the key may wait for somebody's password; acts must go on
+// meanwhile, and it must not be run again at each of them.
+func TestNothingWaitsForTheKey(t *testing.T) {
+	b := newBench(t)
+	b.acts(1)
+	started := filepath.Join(t.TempDir(), "started")
+	b.options.CheckpointEvery, b.options.KeyCommand = 1, "echo x >>'"+started+"'; exec sleep 60"
+	l := b.open()
+	act(t, l)
+	eventually(t, "the command is run", exists(started))
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // the command has longer
+	defer cancel()
+	if err := l.Note(ctx, Entry{Action: "a"}, Result{Verdict: OK}); err != nil {
+		t.Errorf("during the command: %v", err)
+	}
+	l.behind.mu.Lock()
+	l.behind.stop()
+	l.behind.mu.Unlock()
+	l.behind.wg.Wait()
+	act(t, l)
+	l.behind.wg.Wait()
+	if runs, err := os.ReadFile(started); err != nil || string(runs) != "x\n" {
+		t.Errorf("runs %q, %v", runs, err)
+	}
+	b.options.KeyCommand = ""
+	b.acts(1)
+	b.wantOK()
 }

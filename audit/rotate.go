@@ -16,11 +16,12 @@ import (
 // the old key is lost counts.old says 0.
 func (l *Log) RotateKey(ctx context.Context) (err error) {
 	defer wrap(&err, "rotate the log's key")
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if _, err := l.checkpoint(ctx); err != nil && errors.Is(err, ErrTampered) {
+	printed := l.source.run(ctx)
+	if _, err := l.checkpoint(ctx, printed); err != nil && errors.Is(err, ErrTampered) {
 		return err
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	st, unlock, err := l.hold(ctx)
 	if err != nil {
 		return err
@@ -32,7 +33,7 @@ func (l *Log) RotateKey(ctx context.Context) (err error) {
 	}
 	var signers []note.Signer
 	old := int64(0)
-	if s, err := l.oldSigner(ctx, t.vkey()); err == nil {
+	if s, err := l.oldSigner(t.vkey(), printed); err == nil {
 		signers, old = append(signers, s), 1
 	}
 	known, err := note.NewVerifier(t.vkey())
@@ -45,7 +46,7 @@ func (l *Log) RotateKey(ctx context.Context) (err error) {
 			return bare(err)
 		}
 	}
-	s, vkey, err := l.newSigner(ctx, t.Origin)
+	s, vkey, err := l.newSigner(t.Origin, printed)
 	if err != nil {
 		return err
 	}
@@ -78,8 +79,8 @@ func (l *Log) RotateKey(ctx context.Context) (err error) {
 }
 
 // oldSigner is the current key, wherever it still is.
-func (l *Log) oldSigner(ctx context.Context, vkey string) (note.Signer, error) {
-	if s, err := l.signer(ctx, vkey); err == nil {
+func (l *Log) oldSigner(vkey string, printed *printedKey) (note.Signer, error) {
+	if s, err := l.signer(vkey, printed); err == nil {
 		if _, err := s.Sign(nil); err == nil {
 			return s, nil
 		}

@@ -49,7 +49,7 @@ const (
 
 // newSigner makes the key of a new tree, or takes the source's key. origin is a proposal: a key printed by a
 // command has its own name.
-func (l *Log) newSigner(ctx context.Context, origin string) (s note.Signer, vkey string, err error) {
+func (l *Log) newSigner(origin string, printed *printedKey) (s note.Signer, vkey string, err error) {
 	switch {
 	case l.source.Agent != "":
 		key, err := l.source.inAgent()
@@ -60,10 +60,10 @@ func (l *Log) newSigner(ctx context.Context, origin string) (s note.Signer, vkey
 		if vkey, err = note.NewEd25519VerifierKey(origin, key.public); err != nil {
 			return nil, "", err
 		}
-		s, err := l.signer(ctx, vkey)
+		s, err := l.signer(vkey, nil)
 		return s, vkey, err
 	case l.source.Command != "":
-		return l.source.printed(ctx)
+		return printed.key()
 	}
 	skey, vkey, err := note.GenerateKey(rand.Reader, origin)
 	if err != nil {
@@ -77,7 +77,7 @@ func (l *Log) newSigner(ctx context.Context, origin string) (s note.Signer, vkey
 }
 
 // signer is the private half of vkey.
-func (l *Log) signer(ctx context.Context, vkey string) (note.Signer, error) {
+func (l *Log) signer(vkey string, printed *printedKey) (note.Signer, error) {
 	known, err := note.NewVerifier(vkey)
 	if err != nil {
 		return nil, fmt.Errorf("the log's verifier key: %w", err)
@@ -87,7 +87,7 @@ func (l *Log) signer(ctx context.Context, vkey string) (note.Signer, error) {
 	}
 	var s note.Signer
 	if l.source.Command != "" {
-		s, _, err = l.source.printed(ctx)
+		s, _, err = printed.key()
 	} else {
 		s, err = l.fileSigner(known)
 	}
@@ -124,6 +124,32 @@ func (l *Log) keyIn(name string) (note.Signer, error) {
 		return nil, errors.New("the log's key file is damaged")
 	}
 	return s, nil
+}
+
+// printedKey is what the command printed. It is run without the locks of the log, on which every append waits: it may
+// ask somebody for a password.
+type printedKey struct {
+	signer note.Signer
+	vkey   string
+	err    error
+}
+
+var errKeyNeeded = errors.New("audit.key_command was not run")
+
+func (p *printedKey) key() (note.Signer, string, error) {
+	if p == nil {
+		return nil, "", errKeyNeeded
+	}
+	return p.signer, p.vkey, p.err
+}
+
+// run runs the command, if there is one.
+func (k keySource) run(ctx context.Context) *printedKey {
+	if k.Command == "" {
+		return nil
+	}
+	s, vkey, err := k.printed(ctx)
+	return &printedKey{s, vkey, err}
 }
 
 // printed runs the command and reads the key from its output.

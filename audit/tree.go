@@ -119,16 +119,20 @@ func (l *Log) signedTree() (treeState, signedHead, error) {
 // checkpoint's text (c2sp.org/tlog-checkpoint). The first one makes the log's key and adopts all existing
 // records. Nothing is signed over a break that nobody acknowledged.
 func (l *Log) Checkpoint(ctx context.Context) ([]byte, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	signed, err := l.checkpoint(ctx)
+	signed, err := l.checkpoint(ctx, nil)
+	if errors.Is(err, errKeyNeeded) {
+		signed, err = l.checkpoint(ctx, l.source.run(ctx))
+	}
 	if err != nil && !errors.Is(err, ErrNoCheckpoint) {
 		return nil, fmt.Errorf("make a checkpoint: %w", err)
 	}
 	return signed, err
 }
 
-func (l *Log) checkpoint(ctx context.Context) ([]byte, error) {
+// checkpoint is errKeyNeeded where the key's command must be run for it first.
+func (l *Log) checkpoint(ctx context.Context, key *printedKey) ([]byte, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if none, err := l.absent(); err != nil || none {
 		return nil, errors.Join(err, ErrNoCheckpoint)
 	}
@@ -146,7 +150,7 @@ func (l *Log) checkpoint(ctx context.Context) ([]byte, error) {
 	}
 	t, err := l.readTree()
 	if errors.Is(err, fs.ErrNotExist) {
-		t, err = l.newTree(ctx, st.head)
+		t, err = l.newTree(ctx, st.head, key)
 	}
 	if err != nil {
 		return nil, err
@@ -159,7 +163,7 @@ func (l *Log) checkpoint(ctx context.Context) ([]byte, error) {
 		l.signedSeq.Store(st.head.Seq)
 		return old.signed, nil
 	}
-	s, err := l.signer(ctx, t.vkey())
+	s, err := l.signer(t.vkey(), key)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +176,7 @@ func (l *Log) checkpoint(ctx context.Context) ([]byte, error) {
 }
 
 // newTree starts a tree over the longest run of records without a gap that ends with the head.
-func (l *Log) newTree(ctx context.Context, h head) (treeState, error) {
+func (l *Log) newTree(ctx context.Context, h head, key *printedKey) (treeState, error) {
 	t := treeState{V: 1, First: 1}
 	ended := map[string]bool{}
 	begun := ""
@@ -194,7 +198,7 @@ func (l *Log) newTree(ctx context.Context, h head) (treeState, error) {
 	if err := atomicfile.MakeDirs(l.fs, filepath.Join(l.dir, treeDir)); err != nil {
 		return t, fmt.Errorf("make the tree: %w", bare(err))
 	}
-	_, vkey, err := l.newSigner(ctx, "memdesk/audit/"+atomicfile.Suffix())
+	_, vkey, err := l.newSigner("memdesk/audit/"+atomicfile.Suffix(), key)
 	if err != nil {
 		return t, err
 	}
