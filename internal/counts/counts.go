@@ -37,11 +37,31 @@ func (c *Counts) Add(key string) {
 
 // Save adds the new counts to the file. After an error they are kept for the next Save.
 func (c *Counts) Save() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.fresh) == 0 {
+	fresh := c.take()
+	if len(fresh) == 0 {
 		return nil
 	}
+	err := c.save(fresh)
+	if err != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		for key, n := range fresh {
+			c.fresh[key] += n
+		}
+	}
+	return err
+}
+
+func (c *Counts) take() map[string]int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	fresh := c.fresh
+	c.fresh = map[string]int64{}
+	return fresh
+}
+
+// save may wait for another process, so it does without mu: an Add must not.
+func (c *Counts) save(fresh map[string]int64) error {
 	if err := c.ready(); err != nil {
 		return err
 	}
@@ -57,18 +77,14 @@ func (c *Counts) Save() error {
 	if err != nil {
 		return err
 	}
-	for key, n := range c.fresh {
+	for key, n := range fresh {
 		all[key] += n
 	}
 	text, err := json.Marshal(all)
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.Write(c.path, append(text, '\n'), 0o600); err != nil {
-		return err
-	}
-	clear(c.fresh)
-	return nil
+	return atomicfile.Write(c.path, append(text, '\n'), 0o600)
 }
 
 // Read returns the counts in a file; an absent file has none.

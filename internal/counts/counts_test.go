@@ -5,8 +5,10 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"memdesk/internal/counts"
+	"memdesk/internal/filelock"
 )
 
 // TestSeveralProcessesAdd: two values over one file, as in two servers, must keep each other's counts.
@@ -30,6 +32,31 @@ func TestSeveralProcessesAdd(t *testing.T) {
 	if err != nil || got["recall ok"] != 100 {
 		t.Errorf("%v, %v: 100 calls were counted", got, err)
 	}
+}
+
+// TestAnAdditionWaitsForNoFile: another process may hold the file for as long as it likes.
+func TestAnAdditionWaitsForNoFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "calls.json")
+	release, err := filelock.Hold(path+".lock", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	readying, saved, added := make(chan struct{}), make(chan error), make(chan struct{})
+	one := counts.Open(path, func() error { close(readying); return nil })
+	one.Add("recall ok")
+	go func() { saved <- one.Save() }()
+	<-readying
+	go func() { one.Add("recall ok"); close(added) }()
+	select {
+	case <-added:
+	case <-time.After(5 * time.Second):
+		t.Error("an addition waits for the file")
+	}
+	release()
+	if err := <-saved; err != nil {
+		t.Error(err)
+	}
+	<-added
 }
 
 // TestADamagedFileIsKept: counting must not restart over an unreadable file.
