@@ -608,6 +608,7 @@ func served(t *testing.T, dir string) (url, vkey string, alarms *[]string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = w.Close() })
 	s := httptest.NewServer(w)
 	t.Cleanup(s.Close)
 	return s.URL, w.VerifierKey(), alarms

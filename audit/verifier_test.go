@@ -46,6 +46,7 @@ func makeProven(t *testing.T) made {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = w.Close() })
 	s := httptest.NewServer(w)
 	t.Cleanup(s.Close)
 	l, err := audit.Open(audit.Options{Dir: filepath.Join(m.dir, "audit"), Tool: "t", Anchors: []audit.Anchor{{Kind: "witness", URL: s.URL, Key: w.VerifierKey()}}})

@@ -25,13 +25,15 @@ import (
 	"memdesk/audit/checkpoint"
 	"memdesk/internal/atomicfile"
 	"memdesk/internal/clock"
+	"memdesk/internal/filelock"
 	"memdesk/internal/privatefile"
 )
 
 const (
-	keyFile = "key"
-	maxBody = 64 << 10
-	maxFile = 64 << 10
+	keyFile  = "key"
+	lockFile = "lock"
+	maxBody  = 64 << 10
+	maxFile  = 64 << 10
 	// maxLogs bounds the logs that a witness with trust on first use accepts.
 	maxLogs = 1000
 )
@@ -50,10 +52,12 @@ type Witness struct {
 	Options
 	signer note.Signer
 	vkey   string
+	lock   *os.File // held until Close
 	mu     sync.Mutex
 }
 
-// Open reads the witness's state, or makes its key.
+// Open reads the witness's state, or makes its key. It refuses a directory that another witness owns: two that know
+// nothing of each other sign both sides of a fork. The caller closes.
 func Open(o Options) (*Witness, error) {
 	if len(o.Logs) == 0 && !o.Trust {
 		return nil, errors.New("witness: it knows no log, and is not to trust what it sees first")
@@ -68,7 +72,25 @@ func Open(o Options) (*Witness, error) {
 	if err != nil || info.Mode().Perm()&0o077 != 0 {
 		return nil, errors.Join(errors.New("witness: its state directory is open to others: set its mode to 0700"), err)
 	}
-	path := filepath.Join(o.Dir, keyFile)
+	lock, err := os.OpenFile(filepath.Join(o.Dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("witness: %w", err)
+	}
+	w := &Witness{Options: o, lock: lock}
+	if free, err := filelock.Try(lock, true); !free || err != nil {
+		return nil, errors.Join(errors.New("witness: another witness serves from this state directory"), err, w.Close())
+	}
+	if err := w.readKey(); err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	return w, nil
+}
+
+// Close gives the state directory free.
+func (w *Witness) Close() error { return filelock.Close(w.lock) }
+
+func (w *Witness) readKey() error {
+	path := filepath.Join(w.Dir, keyFile)
 	text, err := privatefile.Read(path, privatefile.Unreadable, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		name := "memdesk/witness/" + atomicfile.Suffix()
@@ -76,13 +98,12 @@ func Open(o Options) (*Witness, error) {
 		err = atomicfile.Write(path, text, 0o600)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("witness: its key: %w", err)
+		return fmt.Errorf("witness: its key: %w", err)
 	}
-	w := &Witness{Options: o}
-	if w.signer, w.vkey, err = checkpoint.Cosigner(string(text), o.Clock.Now); err != nil {
-		return nil, fmt.Errorf("witness: %w", err)
+	if w.signer, w.vkey, err = checkpoint.Cosigner(string(text), w.Clock.Now); err != nil {
+		return fmt.Errorf("witness: %w", err)
 	}
-	return w, nil
+	return nil
 }
 
 // Know serves these logs from now on, besides those accepted on first use.

@@ -86,6 +86,12 @@ func (l *log) at(t *testing.T, old, size int64) witness.Submission {
 
 func serve(t *testing.T, dir string, logs ...*log) (string, note.Verifier) {
 	t.Helper()
+	url, v, _ := start(t, dir, logs...)
+	return url, v
+}
+
+func start(t *testing.T, dir string, logs ...*log) (string, note.Verifier, *witness.Witness) {
+	t.Helper()
 	o := witness.Options{Dir: dir, Trust: len(logs) == 0}
 	for _, l := range logs {
 		v, err := note.NewVerifier(l.vkey)
@@ -98,13 +104,14 @@ func serve(t *testing.T, dir string, logs ...*log) (string, note.Verifier) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = w.Close() })
 	s := httptest.NewServer(w)
 	t.Cleanup(s.Close)
 	v, err := checkpoint.Verifier(w.VerifierKey())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s.URL, v
+	return s.URL, v, w
 }
 
 func TestAWitnessSigns(t *testing.T) {
@@ -138,6 +145,7 @@ func TestAWitnessThatCannotKeepItsState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer w.Close()
 	s := httptest.NewServer(w)
 	defer s.Close()
 	l := newLog(t, "desk/one", "a")
@@ -154,11 +162,32 @@ func TestAWitnessThatCannotKeepItsState(t *testing.T) {
 	}
 }
 
+// TestOneWitnessOwnsADirectory: two that know nothing of each other sign both sides of a fork.
+func TestOneWitnessOwnsADirectory(t *testing.T) {
+	o := witness.Options{Dir: filepath.Join(t.TempDir(), "w"), Trust: true}
+	first, err := witness.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w, err := witness.Open(o); err == nil {
+		_ = w.Close()
+		t.Error("a second witness was opened")
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := witness.Open(o)
+	if err != nil || again.VerifierKey() != first.VerifierKey() {
+		t.Fatalf("after the first: %v", err)
+	}
+	_ = again.Close()
+}
+
 func TestWhatAWitnessRefuses(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "w")
 	l, fork, alien := newLog(t, "desk/one", "a"), newLog(t, "desk/one", "b"), newLog(t, "desk/two", "c")
 	fork.signer = l.signer // the same key, other records
-	url, _ := serve(t, dir, l)
+	url, _, w := start(t, dir, l)
 	if a, err := witness.Add(t.Context(), url, l.at(t, 0, 8)); err != nil || a.Cosignature == "" {
 		t.Fatal(a, err)
 	}
@@ -211,6 +240,9 @@ func TestWhatAWitnessRefuses(t *testing.T) {
 		}
 	}
 	// After a restart the witness must know the same.
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
 	url, _ = serve(t, dir, l)
 	if a, err := witness.Add(t.Context(), url, l.at(t, 5, 5)); err != nil || !a.Conflict || a.Size != 8 {
 		t.Errorf("after a restart: %+v %v", a, err)

@@ -196,6 +196,7 @@ func (a *app) serveWitness(ctx context.Context, f witnessFlags) error {
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
+	defer w.Close()
 	l, err := net.Listen("tcp", door.LocalAddress(f.listen))
 	if err != nil {
 		return usage("cannot listen: %v", err)
