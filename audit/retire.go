@@ -192,15 +192,15 @@ func (l *Log) rootsOf(r *retired) error {
 
 // begin starts the walk after the retired records.
 func (w *walker) begin() {
-	r, err := w.log.readRetired()
-	if err != nil {
-		w.bad("%s", words(err))
+	r := w.gone
+	if w.goneErr != nil {
+		w.bad("%s", words(w.goneErr))
 		return
 	}
 	if r.Seq == 0 {
 		return
 	}
-	w.gone, w.seq, w.prev, w.rep.Retired = r, r.Seq, r.Hash, r.Seq
+	w.seq, w.prev, w.rep.Retired = r.Seq, r.Hash, r.Seq
 	if w.tree != nil {
 		w.tree.begin(w.log, r)
 	}

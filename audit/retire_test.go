@@ -16,6 +16,28 @@ import (
 	"memdesk/internal/clock"
 )
 
+// TestARetirementDuringAVerification: what was retired after the walk began must be no alarm.
+func TestARetirementDuringAVerification(t *testing.T) {
+	b, clk, _ := aged(t)
+	l := b.open()
+	w := walker{log: l, prev: genesis, full: true}
+	if err := w.snapshot(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := l.Retire(t.Context(), clk.Now().Add(-30*24*time.Hour)); err != nil || n == 0 {
+		t.Fatal(n, err)
+	}
+	w.begin()
+	for i := range w.parts {
+		if err := w.segment(t.Context(), i); err != nil {
+			break // a segment that is gone cannot be read
+		}
+	}
+	if w.rep.Reason != "" {
+		t.Error(w.rep.Reason)
+	}
+}
+
 // aged is a log whose first acts are a year old, anchored then and now.
 func aged(t *testing.T) (b *bench, clk *clock.Fake, early []byte) {
 	t.Helper()

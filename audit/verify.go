@@ -142,7 +142,8 @@ type walker struct {
 	rep   Report
 	open  openSet
 
-	gone    retired  // segments removed after their retention
+	gone    retired // segments removed after their retention
+	goneErr error
 	retires []uint64 // last records of removed segments, according to the records
 
 	names  *nameCheck       // nil: the side table is not looked at
@@ -179,6 +180,7 @@ func (w *walker) snapshot(ctx context.Context) error {
 	if w.parts, err = l.listParts(); err != nil {
 		return err
 	}
+	w.gone, w.goneErr = l.readRetired()
 	if w.tree, err = l.newTreeWalk(w.full, w.given); err != nil {
 		return err
 	}
