@@ -105,8 +105,11 @@ func newPage() *page { return &page{} }
 func (p *page) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
 
 func (p *page) cell(s string) string {
-	return strings.ReplaceAll(p.esc.Line(s).String(), "|", "\\|")
+	return markup.Replace(p.esc.Line(s).String())
 }
+
+// markup keeps a foreign word text: Markdown reads no other character as anything inside a cell.
+var markup = strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", `\<`, "&", `\&`, "[", `\[`, "]", `\]`, "*", `\*`, "_", `\_`, "`", "\\`", "~", `\~`, "#", `\#`)
 
 func (p *page) facts(rows [][2]string) {
 	p.line("")
