@@ -109,7 +109,7 @@ func torn(f *os.File) bool {
 }
 
 // All yields every row, oldest first. Unreadable lines are left out.
-func (l *Ledger) All(yield func(Row) bool) error { return l.holding(nil, yield) }
+func (l *Ledger) All(yield func(Row) bool) error { return l.holding(nil, yield, func() {}) }
 
 // naming is All for the rows that hold a value. Other lines are not decoded.
 func (l *Ledger) naming(value string, yield func(Row) bool) error {
@@ -117,10 +117,10 @@ func (l *Ledger) naming(value string, yield func(Row) bool) error {
 	if err != nil {
 		return err
 	}
-	return l.holding(form, yield)
+	return l.holding(form, yield, func() {})
 }
 
-func (l *Ledger) holding(form []byte, yield func(Row) bool) error {
+func (l *Ledger) holding(form []byte, yield func(Row) bool, damaged func()) error {
 	f, err := os.Open(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -129,12 +129,13 @@ func (l *Ledger) holding(form []byte, yield func(Row) bool) error {
 		return err
 	}
 	defer f.Close()
-	_, err = rows(f, form, yield)
+	_, err = rows(f, form, yield, damaged)
 	return err
 }
 
-// rows reads whole lines and returns their size in bytes. It decodes those that hold form.
-func rows(in io.Reader, form []byte, yield func(Row) bool) (int64, error) {
+// rows reads whole lines and returns their size in bytes. It decodes those that hold form, and calls damaged for each
+// that cannot be decoded.
+func rows(in io.Reader, form []byte, yield func(Row) bool, damaged func()) (int64, error) {
 	r := bufio.NewReaderSize(in, 64<<10)
 	read := int64(0)
 	for {
@@ -146,8 +147,13 @@ func rows(in io.Reader, form []byte, yield func(Row) bool) (int64, error) {
 			return read, err
 		}
 		read += int64(len(line))
+		if line = bytes.TrimSpace(line); len(line) == 0 || !bytes.Contains(line, form) {
+			continue
+		}
 		var row Row
-		if bytes.Contains(line, form) && exactjson.Unmarshal(line, &row) == nil && row.ID != "" && !yield(row) {
+		if exactjson.Unmarshal(line, &row) != nil || row.ID == "" {
+			damaged()
+		} else if !yield(row) {
 			return read, nil
 		}
 	}
@@ -239,7 +245,7 @@ func (l *Ledger) catchUp() error {
 			l.newest = slices.Clone(l.newest[newestRows:])
 		}
 		return true
-	})
+	}, func() {})
 	l.read += n
 	return err
 }

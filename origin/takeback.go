@@ -3,6 +3,7 @@ package origin
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -19,7 +20,7 @@ const (
 
 // Taken is one item of a take-back.
 type Taken struct {
-	Store, ID string
+	Store, ID string // empty where damaged notes do not tell
 	Action    string
 	Reason    string // for a skip
 	At        time.Time
@@ -37,7 +38,11 @@ func Plan(ctx context.Context, l *Ledger, keeper *undo.Keeper, open func(string)
 	}
 	byRef := map[string]*item{}
 	var order []*item
-	err := l.All(func(r Row) bool {
+	damaged, last := 0, time.Time{} // lines since then
+	err := l.holding(nil, func(r Row) bool {
+		if last = r.At; last.Before(since) {
+			damaged = 0
+		}
 		key := r.Store + "\x00" + r.ID
 		it := byRef[key]
 		if it == nil {
@@ -54,7 +59,7 @@ func Plan(ctx context.Context, l *Ledger, keeper *undo.Keeper, open func(string)
 		it.at[r] = len(it.rows)
 		it.rows = append(it.rows, r)
 		return true
-	})
+	}, func() { damaged++ })
 	if err != nil {
 		return nil, err
 	}
@@ -69,6 +74,9 @@ func Plan(ctx context.Context, l *Ledger, keeper *undo.Keeper, open func(string)
 			return nil, err
 		}
 		out = append(out, t)
+	}
+	if damaged > 0 {
+		out = append(out, Taken{Action: ActSkip, At: last, Reason: fmt.Sprintf("%d lines of the notes on writers cannot be read: what they are about is not known", damaged)})
 	}
 	return out, nil
 }

@@ -70,6 +70,35 @@ func TestTakeBackOfATextWrittenTwice(t *testing.T) {
 	}
 }
 
+// TestTakeBackNamesDamagedNotes: what a source wrote may be among the lines that cannot be read.
+func TestTakeBackNamesDamagedNotes(t *testing.T) {
+	d := newDesk(t, false)
+	for _, id := range []string{one, two} {
+		if err := d.retain(agent(t.Context(), "alpha"), id, "planted\n", model.Append); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(d.dir, "state", "origin", "ledger.jsonl")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(b[10:], "\x00\x00\x00")
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := takeBack(t, d.ledger, d.keeper, d.fleet, "alpha")
+	if got[two] != origin.ActForget || got[""] != origin.ActSkip || d.read(one) == "" {
+		t.Errorf("plan %v", got)
+	}
+	if err := d.ledger.Append(origin.Row{Store: "vault", ID: three, Revision: "1", At: time.Now().Add(-2 * time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
+	if got := takeBack(t, d.ledger, d.keeper, d.fleet, "alpha"); len(got) != 1 {
+		t.Errorf("damage from before the time: %v", got)
+	}
+}
+
 // TestTakeBackOfAForgottenItem: the text that a source forgot comes back, unless somebody else changed it after the
 // source's first write: the text before that write lacks the change.
 func TestTakeBackOfAForgottenItem(t *testing.T) {
