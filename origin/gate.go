@@ -59,6 +59,9 @@ func Gate(r Rules) model.Middleware {
 		if c.Retain == nil && (c.Forget == nil || c.Forget.ID == "") {
 			return next(ctx)
 		}
+		if c.Forget != nil && r.Shelf.holds(c.Store.Name, c.Forget.ID) {
+			return next(ctx) // no item goes
+		}
 		w, named := From(ctx)
 		if !named {
 			w = r.Default
@@ -232,7 +235,7 @@ func (r Rules) rejected(ctx context.Context, c *model.Call, id string, w Writer,
 
 func (r Rules) hold(c *model.Call, id string, w Writer, category, pattern string, signals ...signal.Signal) error {
 	h, err := r.Shelf.Put(Held{Store: c.Store.Name, Request: *c.Retain, Item: id, Category: category, Pattern: pattern, Signals: signals, Writer: w, At: r.Clock.Now().UTC()})
-	if errors.Is(err, model.RateLimited) {
+	if errors.Is(err, model.RateLimited) || errors.Is(err, model.InvalidInput) {
 		return err
 	}
 	if err != nil {

@@ -45,6 +45,13 @@ const HeldSource = review.HeldSource
 // out the evidence against itself.
 const maxHeld = 1000
 
+// maxHeldBytes bounds the files of a shelf together, and maxHeldOne each: a list reads them all, and a full disk stops the
+// audit log.
+const (
+	maxHeldBytes = 64 << 20
+	maxHeldOne   = 1 << 20
+)
+
 // The verdicts of the gate (AD12).
 const (
 	CategoryOrigin  = review.CategoryOrigin
@@ -84,12 +91,21 @@ func (s *Shelf) Put(h Held) (Held, error) {
 	if err != nil {
 		return h, err
 	}
-	if len(files) >= maxHeld {
-		return h, model.Errorf(model.RateLimited, "retain", "the text needs a review, and %d writes wait for one already; nothing was written", len(files))
-	}
 	data, err := exactjson.Marshal(h)
 	if err != nil {
 		return h, err
+	}
+	if len(data) > maxHeldOne {
+		return h, model.Errorf(model.InvalidInput, "retain", "the text needs a review, and is too large to be kept for it; nothing was written")
+	}
+	total := int64(len(data))
+	for _, f := range files {
+		if info, err := f.Info(); err == nil {
+			total += info.Size()
+		}
+	}
+	if len(files) >= maxHeld || total > maxHeldBytes {
+		return h, model.Errorf(model.RateLimited, "retain", "the text needs a review, and %d writes wait for one already; nothing was written", len(files))
 	}
 	return h, atomicfile.Write(s.path(h.ID), data, 0o600)
 }
@@ -142,6 +158,15 @@ func (s *Shelf) Get(id string) (Held, error) {
 		return Held{}, model.Errorf(model.Internal, "held", "a held write is damaged: it can only be deleted")
 	}
 	return h, nil
+}
+
+// holds reports whether an id is that of a held write of a store, or of a damaged one.
+func (s *Shelf) holds(store, id string) bool {
+	if s == nil {
+		return false
+	}
+	h, err := s.Get(id)
+	return err == nil && h.Store == store || errors.Is(err, model.Internal)
 }
 
 // Drop removes an entry; an absent one is no error.

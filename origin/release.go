@@ -3,17 +3,33 @@ package origin
 import (
 	"context"
 	"errors"
+	"time"
 
+	"memdesk/internal/atomicfile"
 	"memdesk/model"
 	"memdesk/quarantine"
 	"memdesk/quarantine/review"
 	"memdesk/undo"
 )
 
+// releaseWait bounds the wait for another release.
+const releaseWait = 10 * time.Second
+
 // Release makes a held write, with the text that an operator has edited, or with its own. What the item then
 // holds more than before must pass the scanner. From then on the write is trusted: an operator let it in. An entry
 // whose write was made in part (model.Partial) goes too: a second release would repeat that part.
 func (s *Shelf) Release(ctx context.Context, keeper *undo.Keeper, store model.Store, id string, body *string) (review.Release, error) {
+	if _, err := s.Get(id); err != nil { // then there may be no place for a lock
+		return review.Release{}, err
+	}
+	unlock, err := atomicfile.Lock(ctx, s.dir+".lock", releaseWait) // two releases of one entry would write it twice
+	if errors.Is(err, atomicfile.ErrHeld) {
+		err = model.Errorf(model.Locked, "release", "another release is under way")
+	}
+	if err != nil {
+		return review.Release{}, err
+	}
+	defer unlock()
 	h, err := s.Get(id)
 	if err == nil && h.Store != store.Name {
 		err = model.Errorf(model.NotFound, "release", "no held write of this store has this id")

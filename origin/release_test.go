@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"memdesk/internal/clock"
 	"memdesk/model"
@@ -97,6 +98,78 @@ func TestAHeldWriteNamesItsItem(t *testing.T) {
 		if h, err := d.shelf.Get(held.Entry); err != nil || h.Item != id || h.Request.ID != req.ID {
 			t.Errorf("%+v, %v; want the item %q", h, err, id)
 		}
+	}
+}
+
+// TestAShelfIsBoundedInBytes: one writer must not fill the disk, nor make every list of the quarantine read gigabytes.
+func TestAShelfIsBoundedInBytes(t *testing.T) {
+	dir := t.TempDir()
+	shelf := origin.OpenShelf(dir, func() error { return nil })
+	large := origin.Held{Store: "s", Request: model.RetainRequest{ID: "a", Content: strings.Repeat("x", 1<<20)}}
+	if _, err := shelf.Put(large); !errors.Is(err, model.InvalidInput) {
+		t.Errorf("a large one: %v", err)
+	}
+	file := filepath.Join(dir, "a.json")
+	if err := errors.Join(os.WriteFile(file, nil, 0o600), os.Truncate(file, 64<<20)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := shelf.Put(origin.Held{Store: "s", Request: model.RetainRequest{ID: "b"}}); !errors.Is(err, model.RateLimited) {
+		t.Errorf("one more: %v", err)
+	}
+}
+
+// slow is a store whose writes take until they are let go.
+type slow struct {
+	model.Provider
+	began, free chan struct{}
+}
+
+func (s slow) Retain(context.Context, model.RetainRequest) (model.RetainResult, error) {
+	s.began <- struct{}{}
+	<-s.free
+	return model.RetainResult{ID: "m1"}, nil
+}
+
+// TestTwoReleasesOfOneWrite: two operators who release the same write must not write it twice.
+func TestTwoReleasesOfOneWrite(t *testing.T) {
+	d := newDesk(t, false)
+	h, err := d.shelf.Put(origin.Held{Store: "gw", Request: model.RetainRequest{Tier: "AGENT", Content: "a turn", Mode: model.Append}, Category: origin.CategoryOrigin})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := slow{began: make(chan struct{}, 2), free: make(chan struct{})}
+	store := d.shelf.Attach(model.Store{Name: "gw", Provider: p})
+	errs := make(chan error)
+	release := func() {
+		_, err := d.shelf.Release(t.Context(), d.keeper, store, h.ID, nil)
+		errs <- err
+	}
+	go release()
+	<-p.began
+	go release()
+	select {
+	case <-p.began:
+		t.Error("it was written twice")
+	case <-time.After(100 * time.Millisecond):
+	}
+	close(p.free)
+	if one, other := <-errs, <-errs; one != nil || !errors.Is(other, model.NotFound) {
+		t.Errorf("%v, then %v", one, other)
+	}
+}
+
+// TestADeletedHeldWriteIsNoItem: the ledger must not note it as the forgetting of an item, which a take-back lists.
+func TestADeletedHeldWriteIsNoItem(t *testing.T) {
+	d := newDesk(t, true)
+	var held *origin.HeldError
+	if err := d.retain(agent(t.Context(), "alpha"), one, "a fact\n", model.Append); !errors.As(err, &held) {
+		t.Fatal(err)
+	}
+	if res, err := d.store().Provider.Forget(t.Context(), model.ForgetRequest{ID: held.Entry}); err != nil || res.Removed != 1 {
+		t.Fatal(res, err)
+	}
+	if rows, err := d.ledger.Of("vault", held.Entry); err != nil || len(rows) != 0 {
+		t.Errorf("%+v, %v", rows, err)
 	}
 }
 
