@@ -148,12 +148,12 @@ func (rm *Removals) dialog(ctx context.Context, q Question) (*dialog.Dialog, saf
 		if environment == "" || !desk.IsProduction(environment) && desk.IsProduction(s.Environment) {
 			environment = s.Environment
 		}
-		if typed := d.TypedName(s, s.Name); out.Name == "" {
+		if typed := d.TypedName(s, s.Name); out.Name.IsEmpty() {
 			out.Name = typed
 		}
 	}
-	if out.Name == "" && len(q.Items) >= manyFrom {
-		out.Name = strconv.Itoa(len(q.Items))
+	if out.Name.IsEmpty() && len(q.Items) >= manyFrom {
+		out.Name = esc.Const(strconv.Itoa(len(q.Items)))
 	}
 	if len(stores) == 1 {
 		one = stores[0]

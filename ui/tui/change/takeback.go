@@ -121,7 +121,7 @@ func (tb *Takebacks) question(ctx context.Context, w Writing, since time.Time, p
 	if counts[origin.ActForget]+counts[origin.ActRestore] > 0 {
 		for _, name := range stores {
 			if s, err := tb.D.Fleet.Store(name); err == nil && desk.IsProduction(s.Environment) {
-				out.Name = esc.Line(w.Source).String()
+				out.Name = esc.Line(w.Source)
 			}
 		}
 		out.Choices = []dialog.Choice{{Verb: "Take back", Typed: true, Act: func(_ context.Context, f dialog.Filled) dialog.Acted {

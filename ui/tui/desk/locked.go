@@ -69,15 +69,15 @@ func (d *Desk) EnvironmentsOf(stores []string) (lines []text.Line) {
 }
 
 // TypedName is the text to type before a destructive act, as shown; empty outside production.
-func (d *Desk) TypedName(s model.Store, id string) string {
+func (d *Desk) TypedName(s model.Store, id string) safetext.Text {
 	if !IsProduction(s.Environment) {
-		return ""
+		return safetext.Text{}
 	}
 	name := path.Base(id)
 	if name == "." || name == "/" {
 		name = id
 	}
-	return d.Esc.Line(name).String()
+	return d.Esc.Line(name)
 }
 
 // IsProduction reports whether the frame is loud and destructive acts ask for a name.

@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"memdesk/internal/safetext"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/text"
 )
@@ -84,19 +85,19 @@ func (l *linear) choose(d *dialog.Dialog) (c dialog.Choice, ok bool) {
 		}
 	}
 	switch c = d.Choices[i]; {
-	case d.Name != "" && c.Typed:
-		return c, l.confirm(d.Name, true)
+	case !d.Name.IsEmpty() && c.Typed:
+		return c, l.confirm(d.Name, func(typed string) bool { return d.IsName(l.esc, typed) })
 	case len(words) == 1:
-		return c, l.confirm(words[0], false)
+		return c, l.confirm(l.esc.Const(words[0]), func(typed string) bool { return strings.EqualFold(typed, words[0]) })
 	}
 	return c, true
 }
 
-// confirm asks for a word, or for an exact name; any other answer does nothing.
-func (l *linear) confirm(word string, exact bool) bool {
+// confirm asks for a word; any other answer does nothing.
+func (l *linear) confirm(word safetext.Text, meant func(typed string) bool) bool {
 	var in text.Input
-	ok := l.asks(&in, fmt.Sprintf("Type %s to do it, anything else does nothing: ", l.esc.Line(word)))
-	return ok && (in.Value() == word || !exact && strings.EqualFold(in.Value(), word))
+	ok := l.asks(&in, fmt.Sprintf("Type %s to do it, anything else does nothing: ", word))
+	return ok && meant(in.Value())
 }
 
 // why asks for the reason; without a required reason nothing is done.

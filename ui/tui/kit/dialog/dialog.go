@@ -48,10 +48,10 @@ type Filled struct {
 type Dialog struct {
 	Title    safetext.Text
 	Lines    []text.Line
-	Body     *text.Page // shown under the lines, scrollable; nil: nothing
-	Name     string     // to be typed first, as shown; empty: nothing to type
-	NoReason bool       // no reason is asked for the audit log
-	Must     bool       // a reason is required
+	Body     *text.Page    // shown under the lines, scrollable; nil: nothing
+	Name     safetext.Text // to be typed first, as shown; empty: nothing to type
+	NoReason bool          // no reason is asked for the audit log
+	Must     bool          // a reason is required
 	Fields   []Field
 	Form     bool // asks for fields, and is no act yet
 	Choices  []Choice
@@ -93,7 +93,7 @@ func (d *Dialog) stops() []stop {
 	if !d.NoReason {
 		out = append(out, stop{onReason, 0})
 	}
-	if d.Name != "" {
+	if !d.Name.IsEmpty() {
 		out = append(out, stop{onName, 0})
 	}
 	for i := range d.Choices {
@@ -451,7 +451,7 @@ func (d *Dialog) yes() (choice int, no string) {
 		return -1, "there is more than one answer: choose its button"
 	case len(d.Fields) > 0:
 		no = "this is a form: its button goes on"
-	case d.Name != "":
+	case !d.Name.IsEmpty():
 		no = "the name has to be typed first"
 	case d.Must:
 		no = "a reason has to be given first"
@@ -492,8 +492,8 @@ func (md *Modal) Enter() tea.Cmd {
 	}
 	c := d.Choices[s.n]
 	switch {
-	case d.Name != "" && c.Typed && d.typed.Value() != d.Name:
-		md.Warn("type the name first: %s", esc.Line(d.Name))
+	case c.Typed && !d.IsName(esc, d.typed.Value()):
+		md.Warn("type the name first: %s", d.Name)
 		d.jump(onName)
 		return nil
 	case d.Must && c.Act != nil && strings.TrimSpace(d.Reason.Value()) == "":
@@ -502,6 +502,13 @@ func (md *Modal) Enter() tea.Cmd {
 		return nil
 	}
 	return md.Do(d, c)
+}
+
+// IsName reports whether the name was typed that the dialog asks for, as it is shown or with the characters that
+// are shown escaped.
+func (d *Dialog) IsName(esc safetext.Escaper, typed string) bool {
+	name := d.Name.String()
+	return typed == name || esc.Line(typed).String() == name
 }
 
 // Do does what a button is for, with what the fields hold.

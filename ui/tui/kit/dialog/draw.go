@@ -76,8 +76,8 @@ func (d *Dialog) answers(st *paint.Styles, width int) (out []string, cursor *tea
 	if !d.NoReason {
 		line(stop{onReason, 0}, label, &d.Reason)
 	}
-	if d.Name != "" {
-		line(stop{onName, 0}, st.Esc.Sprintf("type %s to confirm: ", st.Esc.Line(d.Name)), &d.typed)
+	if !d.Name.IsEmpty() {
+		line(stop{onName, 0}, st.Esc.Sprintf("type %s to confirm: ", d.Name), &d.typed)
 	}
 	return append(out, d.buttons(st, width)), cursor
 }

@@ -52,3 +52,21 @@ func TestOneColourForOneSign(t *testing.T) {
 		t.Error("both colours are one here, so that this test says nothing")
 	}
 }
+
+// A name with characters that the screen shows escaped must be typed as it is shown, or as it is; it is escaped once.
+func TestNameIsTypedAsShown(t *testing.T) {
+	for _, plain := range []bool{false, true} {
+		st := paint.New(paint.Looks{Ascii: plain}, true)
+		for _, name := range []string{"pins.md", "caf\u00e9.md", "^C.md", "a\u200bb.md", "<U+00E9>.md"} {
+			shown := st.Esc.Line(name)
+			d := &Dialog{Name: shown, NoReason: true}
+			if !d.IsName(st.Esc, shown.String()) || !d.IsName(st.Esc, name) || d.IsName(st.Esc, "x"+name) || d.IsName(st.Esc, "") {
+				t.Errorf("plain %v: %q, shown as %q, cannot be typed", plain, name, shown)
+			}
+			rows, _ := d.answers(st, 80)
+			if got := ansi.Strip(strings.Join(rows, "\n")); !strings.Contains(got, "type "+shown.String()+" to confirm") {
+				t.Errorf("plain %v: %q is shown as\n%s", plain, shown, got)
+			}
+		}
+	}
+}

@@ -267,13 +267,15 @@ func (rs *resolutions) listed(all []conflict.Copy) (refs *text.Page, environment
 }
 
 // typedAny is the text to type when one of the stores is production.
-func (rs *resolutions) typedAny(all []conflict.Copy) string {
+func (rs *resolutions) typedAny(all []conflict.Copy) safetext.Text {
 	for _, c := range all {
-		if s, err := rs.d.Fleet.Store(c.Store); err == nil && rs.d.TypedName(s, c.ID) != "" {
-			return s.Name
+		if s, err := rs.d.Fleet.Store(c.Store); err == nil {
+			if name := rs.d.TypedName(s, s.Name); !name.IsEmpty() {
+				return name
+			}
 		}
 	}
-	return ""
+	return safetext.Text{}
 }
 
 // changeable leaves out the copies of stores that are read-only.

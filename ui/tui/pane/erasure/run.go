@@ -89,7 +89,7 @@ func (rq *requests) eraseDialog(ctx context.Context, r operator.ErasureRequest, 
 	} else {
 		lines = append(lines, text.Line{Value: esc.Const("It runs on its own: leaving this pane or the connection does not stop it."), Kind: text.Note})
 	}
-	dlg := &dialog.Dialog{Title: esc.Const("Erase"), Lines: lines, Name: r.ID, NoReason: true, Body: text.NewPage(eraseStores(d.St, p), "")}
+	dlg := &dialog.Dialog{Title: esc.Const("Erase"), Lines: lines, Name: esc.Line(r.ID), NoReason: true, Body: text.NewPage(eraseStores(d.St, p), "")}
 	if len(over) > 0 {
 		whole := ""
 		if verb == "Go on" {
