@@ -166,7 +166,7 @@ func compareVersions(d *desk.Desk, ref model.Ref, p *record.List[model.Version])
 		c.Compare(esc, was, is, before, after)
 		return dialog.Acted{Ok: true, Quiet: true, Title: "Compare", Page: c.Text([]text.Line{
 			{Value: esc.LineMax(ref.ID, prose.MaxTitle), Kind: text.Title},
-			{Value: esc.Sprintf("%s added, %s removed.", prose.Plural(c.Added, "line"), prose.Plural(c.Removed, "line"))},
+			{Value: esc.Sprintf("%s.", c.Counts())},
 			{Kind: text.Blank},
 		})}
 	})

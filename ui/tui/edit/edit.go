@@ -195,7 +195,7 @@ func (ed *Edits) saveDialog(e *Edit, words string) *dialog.Dialog {
 	d.Choices = append([]dialog.Choice{{Verb: verb, Typed: true, Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 		return ed.save(ctx, e, words, f.Reason)
 	}}}, ed.otherwise(e)...)
-	numbers := esc.Sprintf("%s added, %s removed; %s bytes become %s.", prose.Plural(c.Added, "line"), prose.Plural(c.Removed, "line"), prose.Group(len(e.Base)), prose.Group(len(words)))
+	numbers := esc.Sprintf("%s; %s bytes become %s.", safetext.Const(c.Counts()), prose.Group(len(e.Base)), prose.Group(len(words)))
 	title := esc.Sprintf("%s %s?", verb, name)
 	switch e.What {
 	case createItem:

@@ -16,13 +16,17 @@ import (
 // maxDiff bounds the compared text, in bytes of both sides: comparing takes more than linear time.
 const maxDiff = 2 << 20
 
-// Change is the size of an edit in numbers.
-type Change struct{ Added, Removed int }
+// Change is the size of an edit in numbers; Large: the texts differ, and are too large for numbers.
+type Change struct {
+	Added, Removed int
+	Large          bool
+}
 
 // Comparison collects unified diffs with the changed words marked; they are the body of its Text.
 type Comparison struct {
 	body  strings.Builder
 	marks []text.Mark
+	work  int // spent on comparing words
 	Change
 	Around  int  // lines around a change; 0: the default
 	Unnamed bool // the names of both sides are shown elsewhere
@@ -37,6 +41,7 @@ func (c *Comparison) Compare(esc safetext.Escaper, oldName, newName, old, new st
 		return
 	}
 	if len(old)+len(new) > maxDiff {
+		c.Large = true
 		c.body.WriteString(" the texts are too large to be compared line by line: " + prose.Size(int64(len(old))) + " and " + prose.Size(int64(len(new))) + "\n")
 		return
 	}
@@ -90,7 +95,9 @@ func (c *Comparison) replaced(gone, come []string) {
 	c.Added += len(come)
 	marksGone, marksCome := make([][]text.Mark, len(gone)), make([][]text.Mark, len(come))
 	for i := range min(len(gone), len(come)) {
-		marksGone[i], marksCome[i] = Words(gone[i], come[i])
+		if c.work += len(gone[i]) * len(come[i]); c.work <= maxWork {
+			marksGone[i], marksCome[i] = Words(gone[i], come[i])
+		}
 	}
 	for i, l := range gone {
 		c.line('-', l, marksGone[i])
@@ -117,6 +124,8 @@ func (c *Comparison) line(sign byte, content string, marks []text.Mark) {
 func (c Change) CopyWords(esc safetext.Escaper) safetext.Text {
 	more, less := "has "+prose.Plural(c.Added, "line")+" more", "lacks "+prose.Plural(c.Removed, "line")
 	switch {
+	case c.Large:
+		return esc.Sprintf("%s.", c.Counts())
 	case c.Removed == 0:
 		less = ""
 	case c.Added == 0:
@@ -128,10 +137,24 @@ func (c Change) CopyWords(esc safetext.Escaper) safetext.Text {
 }
 
 func (c Change) Words(esc safetext.Escaper) safetext.Text {
-	return esc.Sprintf("+%s -%s: %s added, %s removed", prose.Group(c.Added), prose.Group(c.Removed), prose.Plural(c.Added, "line"), prose.Plural(c.Removed, "line"))
+	if c.Large {
+		return esc.Const(c.Counts())
+	}
+	return esc.Sprintf("%s: %s", c.Signs(), c.Counts())
+}
+
+// Counts are the numbers in words.
+func (c Change) Counts() string {
+	if c.Large {
+		return "too large to be compared line by line"
+	}
+	return prose.Plural(c.Added, "line") + " added, " + prose.Plural(c.Removed, "line") + " removed"
 }
 
 func (c Change) Signs() string {
+	if c.Large {
+		return "not compared"
+	}
 	return "+" + prose.Group(c.Added) + " -" + prose.Group(c.Removed)
 }
 
@@ -149,7 +172,7 @@ func (c *Comparison) Section(esc safetext.Escaper, heading, oldName, newName, ol
 	for _, m := range part.marks {
 		c.marks = append(c.marks, text.Mark{Start: at + m.Start, End: at + m.End})
 	}
-	c.Added, c.Removed = c.Added+part.Added, c.Removed+part.Removed
+	c.Added, c.Removed, c.Large = c.Added+part.Added, c.Removed+part.Removed, c.Large || part.Large
 	return part.Change
 }
 
@@ -162,6 +185,9 @@ func (c *Comparison) Text(head []text.Line) *text.Page {
 
 // maxWords bounds the lines, in bytes, that are compared word by word.
 const maxWords = 4 << 10
+
+// maxWork bounds all of them in one comparison: the product of two lines' bytes is the time that their words take.
+const maxWork = 16 << 20
 
 // Words returns the differing words of two lines; none of lines with little in common.
 func Words(old, new string) (gone, come []text.Mark) {

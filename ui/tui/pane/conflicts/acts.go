@@ -174,8 +174,11 @@ func (rs *resolutions) resultDialog(cmp conflict.Comparison, result string) *dia
 	diff.Compare(esc, "the base as it is", "the result", cmp.BaseText, result)
 	s, _ := rs.d.Fleet.Store(cmp.Store)
 	change := "The base stays as it is."
-	if diff.Added+diff.Removed > 0 {
-		change = prose.Plural(diff.Added, "line") + " added, " + prose.Plural(diff.Removed, "line") + " removed."
+	if result != cmp.BaseText {
+		change = diff.Counts() + "."
+		if diff.Large {
+			change = "The base changes, and is " + change
+		}
 	}
 	dlg := &dialog.Dialog{
 		Title: esc.Const("Merge"), Body: diff.Text(nil), Name: rs.d.TypedName(s, cmp.Target),

@@ -760,7 +760,7 @@ func (rq *requests) stepText(ctx context.Context, r operator.ErasureRequest, st 
 		var c diff.Comparison
 		old, edited := st.Edited(it)
 		c.Compare(esc, "as it is", "as it will be", old, edited)
-		if c.Added+c.Removed > 0 {
+		if c.Added+c.Removed > 0 || c.Large {
 			head = append(head[:len(head)-1], desk.Field("change", c.Words(esc)), text.Line{Kind: text.Blank})
 		}
 		return c.Text(head)
