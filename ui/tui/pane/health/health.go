@@ -69,6 +69,7 @@ type watch struct {
 	ticking  bool
 	looks    int
 	present  presence
+	looking  bool                       // asks for presence: on a hanging mount each question holds a thread of the system
 	latest   atomic.Pointer[[]observed] // for the list, which is read in a command
 	pulse    desk.Pulse                 // of the list
 	log      anchored
@@ -160,7 +161,11 @@ func (p *watch) look() tea.Cmd {
 	if p.looks%healthEvery == 0 {
 		cmds = append(cmds, p.askLog())
 	}
-	return tea.Batch(append(cmds, p.Window.Ask(func(context.Context) any { return seen(paths) }))...)
+	if !p.looking {
+		p.looking = true
+		cmds = append(cmds, p.Window.Ask(func(context.Context) any { return seen(paths) }))
+	}
+	return tea.Batch(cmds...)
 }
 
 func seen(paths map[string]string) presence {
@@ -174,6 +179,7 @@ func seen(paths map[string]string) presence {
 
 // arrived checks the stores that went away or came back since the look before.
 func (p *watch) arrived(now presence) tea.Cmd {
+	p.looking = false
 	var cmds []tea.Cmd
 	for name, here := range now {
 		if was, looked := p.present[name]; looked && was != here {

@@ -31,7 +31,7 @@ func (p *Pane) Watch() tea.Cmd {
 func (p *Pane) look() tea.Cmd {
 	p.ticking = false
 	changes := p.d.Changes
-	if p.d.Glances.Frozen || p.d.Frame != nil && !p.d.Frame.Shows(p.at) {
+	if p.looking || p.d.Glances.Frozen || p.d.Frame != nil && !p.d.Frame.Shows(p.at) {
 		return p.Watch()
 	}
 	var stores []model.Store
@@ -40,6 +40,7 @@ func (p *Pane) look() tea.Cmd {
 			stores = append(stores, m.Store)
 		}
 	}
+	p.looking = true
 	return tea.Batch(p.Watch(), p.d.Asker(p.at)(func(context.Context) any {
 		out := stamped{}
 		for _, s := range stores {
@@ -51,6 +52,7 @@ func (p *Pane) look() tea.Cmd {
 
 // looked fetches again what has changed. The cursor stays on its row.
 func (p *Pane) looked(now stamped) tea.Cmd {
+	p.looking = false
 	at, every := p.d.Time.Clock.Now(), p.d.Glances.Every
 	var cmds []tea.Cmd
 	for store, stamp := range now {

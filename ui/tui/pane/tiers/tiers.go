@@ -33,6 +33,7 @@ type Pane struct {
 	Tree     *Tree // the stores, scopes and tiers for reading out
 	entered  bool
 	ticking  bool // the next check for changes is scheduled
+	looking  bool // a check is under way: on a hanging mount each holds a thread of the system
 	width    int
 	height   int
 }
