@@ -528,6 +528,12 @@ func (o *overview) render(width, height int) ([]string, *tea.Position) {
 	return o.d.Join(f, list, o.detail, safetext.Const(desk.PlaceAside)), cursor
 }
 
+// known reports whether a row has counts, perhaps old ones.
+func (o *overview) known(t tierRow) bool {
+	_, counted := o.Tallies[t.at.Store]
+	return t.items > 0 || !t.failed && counted
+}
+
 func (o *overview) row(t tierRow, at bool, width int) string {
 	st := o.d.St
 	r := st.Highlighted(width, at, true).Lit(st.Dim, t.guide)
@@ -554,8 +560,7 @@ func (o *overview) row(t tierRow, at bool, width int) string {
 		shown = st.Tail(t.name, t.at.Scope, "", room-1)
 	}
 	r.Cell(name, shown, room)
-	_, counted := o.Tallies[t.at.Store]
-	if t.items > 0 || !t.failed && counted {
+	if o.known(t) {
 		r.Number(st.Plain, safetext.Const(prose.Group(t.items)), o.items)
 		if !t.failed || noted { // without a note column, a failure takes the size column
 			r.Number(st.Plain, safetext.Const(prose.Size(t.bytes)), sizes)

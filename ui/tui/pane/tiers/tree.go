@@ -224,10 +224,13 @@ func (o *overview) crumbs() []safetext.Text {
 
 // exportTree writes the rows as shown; a row above tiers counts those below it.
 func (o *overview) exportTree() tea.Cmd {
-	rows := slices.Clone(o.rows)
+	rows := make([]desk.Datum, len(o.rows))
+	for i, r := range o.rows {
+		rows[i] = o.datum(r)
+	}
 	return o.d.Exports.ExportTable("tiers", func(_ context.Context, write func(desk.Datum) error) error {
 		for _, r := range rows {
-			if err := write(tierDatum(r)); err != nil {
+			if err := write(r); err != nil {
 				return err
 			}
 		}
@@ -235,9 +238,13 @@ func (o *overview) exportTree() tea.Cmd {
 	})
 }
 
-func tierDatum(r tierRow) desk.Datum {
+func (o *overview) datum(r tierRow) desk.Datum {
+	var items, bytes any // nil: not known
+	if o.known(r) {
+		items, bytes = r.items, r.bytes
+	}
 	return desk.DatumOf(
-		"store", r.at.Store, "scope", r.at.Scope, "tier", r.at.Tier, "items", r.items, "bytes", r.bytes,
+		"store", r.at.Store, "scope", r.at.Scope, "tier", r.at.Tier, "items", items, "bytes", bytes,
 		"cap", r.spec.Cap, "cap_unit", string(r.spec.CapUnit), "hidden", r.spec.Hidden, "note", r.note.String(),
 	)
 }
