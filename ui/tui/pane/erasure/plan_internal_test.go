@@ -8,6 +8,7 @@ import (
 
 	"memdesk/backends"
 	"memdesk/gdpr"
+	"memdesk/jobs"
 	"memdesk/model"
 	"memdesk/operator"
 	"memdesk/ui/act"
@@ -135,6 +136,17 @@ func TestInScopeIsNotErasedAgain(t *testing.T) {
 	for key, want := range map[string]string{"E": "it was carried out: r looks again", "r": ""} {
 		if k, ok := act.Find(keys, key); !ok || k.Why() != want {
 			t.Errorf("%s: %q, want %q", key, k.Why(), want)
+		}
+	}
+}
+
+// TestNotSearchedIsNotDone: a store that the plan could not search loses nothing, so the progress must never say that it is done.
+func TestNotSearchedIsNotDone(t *testing.T) {
+	p := gdpr.Plan{Stores: []gdpr.StorePlan{{Store: "broken", Error: "not open"}, {Store: "b"}, {Store: "c"}}}
+	for _, note := range []string{"b forget", "c scrub", "c verify"} {
+		lines := progressLines(paint.New(paint.Looks{}, true), p, &jobs.Status{Note: note})
+		if got := lines[0].Value.String(); !strings.Contains(got, "not searched") || strings.Contains(got, "done") {
+			t.Errorf("at %q: %q", note, got)
 		}
 	}
 }

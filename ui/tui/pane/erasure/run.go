@@ -284,6 +284,8 @@ func progressLines(st *paint.Styles, p gdpr.Plan, run *jobs.Status) []text.Line 
 	for i, s := range p.Stores {
 		tone, word := paint.ToneInfo, "waits"
 		switch {
+		case s.Error != "":
+			tone, word = paint.ToneBad, "not searched: nothing is erased there"
 		case at < 0:
 		case verifying && i < at:
 			tone, word = paint.ToneGood, "done, verified"
