@@ -22,8 +22,8 @@ type Removals struct {
 	Work *task.Underway
 }
 
-// Forget asks whether to forget an item; seen is the revision on the screen, empty when unknown.
-func (rm *Removals) Forget(ref model.Ref, seen model.Revision) tea.Cmd {
+// Forget asks whether to forget an item; seen and stamp are those of the item on the screen, empty when unknown.
+func (rm *Removals) Forget(ref model.Ref, seen model.Revision, stamp string) tea.Cmd {
 	d := rm.D
 	return rm.D.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
 		s, it, err := d.Readable(ctx, ref)
@@ -34,11 +34,12 @@ func (rm *Removals) Forget(ref model.Ref, seen model.Revision) tea.Cmd {
 		if err != nil {
 			return nil, d.Esc.Sprintf("not forgotten: %s", prose.Reason(d.Esc, err))
 		}
-		return forgetDialog(d, s, it, seen, warnings), safetext.Text{}
+		changed := seen != "" && it.Revision != seen || stamp != "" && it.Stamp != "" && it.Stamp != stamp
+		return forgetDialog(d, s, it, changed, warnings), safetext.Text{}
 	})
 }
 
-func forgetDialog(d *desk.Desk, s model.Store, it model.Item, seen model.Revision, warnings []string) *dialog.Dialog {
+func forgetDialog(d *desk.Desk, s model.Store, it model.Item, changed bool, warnings []string) *dialog.Dialog {
 	esc := d.Esc
 	where := safetext.Text{}
 	if s.Environment == "" { // else the store is said with its environment
@@ -52,7 +53,7 @@ func forgetDialog(d *desk.Desk, s model.Store, it model.Item, seen model.Revisio
 		lines = append(lines, text.Line{Value: esc.Sprintf("Its title: %s", esc.LineMax(it.Title, prose.MaxTitle))})
 	}
 	lines = append(lines, d.EnvironmentOf(s.Name)...)
-	if seen != "" && it.Revision != seen {
+	if changed {
 		lines = append(lines, text.Line{Value: esc.Const("it has changed since it was shown: Cancel and read it first"), Kind: text.Alert})
 	}
 	lines = append(lines, text.Lines(esc, text.Alert, warnings)...)

@@ -108,7 +108,7 @@ func (p *Pane) forgetHere() tea.Cmd {
 	if p.Level == LevelItems && p.Items.Marks.N() > 0 {
 		return p.forgetMarked()
 	}
-	return p.d.Removals.Forget(p.Items.wanted().Ref, p.seen())
+	return p.d.Removals.Forget(p.Items.wanted().Ref, p.seen(), "")
 }
 
 // forgetMarked asks about the marked items, in the order of marking.
@@ -126,7 +126,7 @@ func (p *Pane) forgetMarked() tea.Cmd {
 		items = append(items, change.Target{Ref: model.Ref{Store: p.Items.At.Store, ID: id}, Name: id, Seen: it.revision, Stamp: it.stamp, Bytes: it.bytes, Hidden: !m.Shown(id)})
 	}
 	if len(items) == 1 {
-		return p.d.Removals.Forget(items[0].Ref, items[0].Seen)
+		return p.d.Removals.Forget(items[0].Ref, items[0].Seen, items[0].Stamp)
 	}
 	return p.d.Removals.ForgetMany(change.Question{Items: items, Verb: "Forget", What: "item", Filter: p.Items.Query})
 }
