@@ -156,7 +156,7 @@ func TestErasureFaults(t *testing.T) {
 		r.press("enter").see("The plan of").press("/", "graph forget", "enter").see("/graph forget", "█ forget")
 		r.press("H").answer("Keep ", "tab", "tab").see("[Hold]").press("enter").see("not changed: a hold needs its ground")
 		r.press("H").answer("Keep ", "tab", "a legal claim", "tab").see("[Hold]").press("enter").see("held for", "a legal claim").press("g").see("1 on hold")
-		r.press("c").answer("Treat 31 items otherwise?", "enter").see("cancelled") // everything below the heading except the held item
+		r.press("c").answer("Forget or redact these 31 items?", "enter").see("cancelled") // everything below the heading except the held item
 		// The hold is lifted, from the plan and from the request.
 		r.press("/", "graph hold", "enter").see("/graph hold", "▌ hold").press("U").answer("Lift a hold?", "enter").see("cancelled").press("U").answer("Lift a hold?", "tab", "tab").see("[Lift]").press("enter").see("action       forget").press("g").gone("1 on hold")
 		r.press("U").see("U: it is not on hold")
@@ -202,10 +202,10 @@ func TestErasureFaults(t *testing.T) {
 		r.press("/", "graph hold", "enter").see("/graph hold", "▌ hold").see("1 of 11").press(" ", "v").see("2 marked")
 		r.asked("U", "Lift the hold on 2 items?").press("enter").see("cancelled").press("U").answer("Lift the hold on 2 items?", "tab").see("[Lift]").press("enter").see("lifted: the plan is made anew").see("█ forget", "▌ hold", "▸ notes")
 		// A heading stands for all rows below it.
-		r.press("g").see("all stores").press("j").see("▌ ▸ harbor").press("c").answer("Treat ", "tab").see("3 go, 33 redact", "[Forget all]").press("esc").see("cancelled")
+		r.press("g").see("all stores").press("j").see("▌ ▸ harbor").press("c").answer("Forget or redact these ", "tab").see("3 go, 33 redact", "[Forget all]").press("esc").see("cancelled")
 		r.press("H").answer("items back from the erasure?", "tab", "Art. 17(3)(e)", "tab").see("[Hold]").press("enter").see("Plan ready: ", "▌ ▸ harbor")
 		// The plan made anew is folded as before, and the cursor is at the same row.
-		r.press("F").gone("▸").press("j", "j", "j").see("▌     harbor ▌ hold").press("U").answer("Lift a hold?", "tab", "tab").see("[Lift]").press("enter").see("▌     harbor ▄ redact", "  ▾ harbor").gone("▸")
+		r.press("F").gone("▸").press("j", "j", "j").see("▌     harbor    ▌ hold").press("U").answer("Lift a hold?", "tab", "tab").see("[Lift]").press("enter").see("▌     harbor    ▄ redact", "  ▾ harbor").gone("▸")
 	})
 	t.Run("read-only", func(t *testing.T) {
 		t.Parallel()
@@ -267,7 +267,7 @@ func TestAPlanHearsOfItsApproval(t *testing.T) {
 		t.Fatalf("approve: exit %d: %s", code, out)
 	}
 	r.see("E carries the plan out", ssh.FingerprintSHA256(known)[:35]).gone("nobody else has approved this plan").gone("A comes first")
-	r.press("esc").see("● approved", "by signature; good until 2026-05-28")
+	r.press("esc").see("● approved", "signature; good until 2026-05-28")
 }
 
 // Where the policy allows it, the second operator approves by being logged in: no key is typed, and the

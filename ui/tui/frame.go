@@ -382,9 +382,6 @@ func (a *App) Keys() []act.Act {
 }
 
 func (a *App) dialogCrumbs() string {
-	at := safetext.Text{}
-	if a.D.Modal.Dialog.Pager != nil {
-		at = a.D.Modal.Dialog.Pager.Position()
-	}
-	return a.crumbLine([]safetext.Text{a.D.Modal.Dialog.Title}, at, a.D.Modal.Dialog.Busy)
+	// The text of a question has its position in the rule above it.
+	return a.crumbLine([]safetext.Text{a.D.Modal.Dialog.Title}, safetext.Text{}, a.D.Modal.Dialog.Busy)
 }

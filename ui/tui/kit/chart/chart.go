@@ -119,9 +119,14 @@ func Table(st *paint.Styles, rows []Row) []text.Line {
 	if len(empty) > 0 {
 		out = append(out, text.Line{Value: esc.Sprintf("nothing in %s", esc.Join(empty, ", ")), Kind: text.Note})
 	}
+	return append(out, Legend(st))
+}
+
+// Legend says what the signs of the bars mean.
+func Legend(st *paint.Styles) text.Line {
 	s := signs(st)
 	legend := s[0] + " goes for good  " + s[1] + " redacted  " + s[2] + " held  " + s[3] + " left"
-	return append(out, text.Line{Value: esc.Const(legend), Kind: text.Note, Runs: Looks(st, legend, 0)})
+	return text.Line{Value: st.Esc.Const(legend), Kind: text.Note, Runs: Looks(st, legend, 0)}
 }
 
 // number is a count in a table; a zero does not draw the eye.

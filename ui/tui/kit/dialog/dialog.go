@@ -464,7 +464,7 @@ func (d *Dialog) enterHint() string {
 	case onCancel:
 		return "cancel"
 	case onChoice:
-		return d.Choices[s.n].Verb
+		return strings.ToLower(d.Choices[s.n].Verb)
 	}
 	return "next"
 }

@@ -204,7 +204,7 @@ func (rq *requests) choose(r operator.ErasureRequest, items []gdpr.Step, hidden 
 	if len(items) == 0 {
 		return d.Warn("all of them are on hold")
 	}
-	question, it := esc.Sprintf("Treat %s otherwise?", itemWords(esc, items)), " all"
+	question, it := esc.Sprintf("Forget or redact these %s?", itemWords(esc, items)), " all"
 	why := esc.Sprintf("Now: %s.", count.words())
 	if len(items) == 1 {
 		other := gdpr.Forget

@@ -238,8 +238,7 @@ func layerNote(esc safetext.Escaper, t stepCount) []text.Line {
 	if t.scrub == 0 {
 		return nil
 	}
-	return []text.Line{{Value: esc.Sprintf("GO counts %s and %s. A layer, such as an index or a log, is scrubbed: what names the person goes, the rest stays.",
-		prose.Plural(t.forget, "item"), prose.Plural(t.scrub, "layer")), Kind: text.Note}}
+	return []text.Line{{Value: esc.Const("A layer, such as an index or a log, is scrubbed: what names the person goes, the rest stays."), Kind: text.Note}}
 }
 
 // storeWords says what happens in a store, with its share in words.
@@ -249,7 +248,7 @@ func storeWords(esc safetext.Escaper, s gdpr.StorePlan) safetext.Text {
 	}
 	words := countSteps(s.Steps).words()
 	if s.Targets > 0 && s.Items > 0 {
-		words += fmt.Sprintf("; %s of %s (%s)", prose.Group(s.Targets), prose.Plural(s.Items, "item"), share(s.Targets, s.Items))
+		words += "; " + share(s.Targets, s.Items)
 	}
 	if n := len(s.Problems); n > 0 {
 		words += "; !! " + prose.Plural(n, "place") + " not looked at"
@@ -257,14 +256,16 @@ func storeWords(esc safetext.Escaper, s gdpr.StorePlan) safetext.Text {
 	return esc.Const(words)
 }
 
+// share says how much of a store's items is changed.
 func share(n, of int64) string {
+	all := "all " + prose.Group(of)
 	switch pct := float64(n) * 100 / float64(of); {
 	case n == of:
-		return "all"
+		return all
 	case pct < 1:
-		return "less than 1 %"
+		return "less than 1 % of " + all
 	default:
-		return strconv.Itoa(int(pct+0.5)) + " %"
+		return strconv.Itoa(int(pct+0.5)) + " % of " + all
 	}
 }
 
@@ -320,7 +321,7 @@ func (rq *requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 	}
 	kind := record.Kind[planRow]{
 		Noun: "step", Tell: tellPlan, Marking: true, Whole: func(raw planRow) bool { return raw.step == nil || !raw.decidable() }, Empty: "Nothing in any store names the person.",
-		Columns: []record.Column{{Title: "STORE", Width: 15}, {Title: "ACTION", Width: 10}, {Title: "KIND, LAYER", Width: 12, Dim: true}, {Title: "WHAT"}},
+		Columns: []record.Column{{Title: "STORE, LAYER", Width: 16}, {Title: "ACTION", Width: 10}, {Title: "WHAT"}},
 		Fetch: func(ctx context.Context, q operator.PageQuery) (record.Page[planRow], error) {
 			p, rows, err := shown.rows(ctx, d.Erasure, r.ID, q)
 			if err != nil {
@@ -538,29 +539,31 @@ func planRecord(st *paint.Styles, r planRow) record.Row[planRow] {
 	case r.step != nil:
 		tones := map[gdpr.Action]paint.Tone{gdpr.Forget: paint.ToneBad, gdpr.Scrub: paint.ToneBad, gdpr.Redact: paint.ToneWarn}
 		out.Tones = []paint.Tone{1: tones[r.step.Action]}
-		out.Cells = []safetext.Text{esc.Sprintf("    %s", esc.Line(r.step.Store)), actionBadge(st, r.step.Action), esc.Line(r.step.Layer), prose.NameFirst(esc, r.step.ID)}
+		store := esc.Sprintf("    %s", esc.Line(r.step.Store)) // for a list that is sorted or filtered: the heading says it too
+		out.Runs = map[int][]paint.Stretch{0: {{End: store.Len(), Look: paint.LookDim}}}
+		out.Cells = []safetext.Text{store, actionBadge(st, r.step.Action), prose.NameFirst(esc, r.step.ID)}
 	case r.layer != "":
-		out.Cells = []safetext.Text{esc.Sprintf("  %s%s", st.Glyphs.Fold[r.open], esc.Line(r.store.Store)), bar, esc.Line(r.layer), esc.Const(r.steps.words())}
+		out.Cells = []safetext.Text{esc.Sprintf("  %s%s", st.Glyphs.Fold[r.open], esc.Line(r.layer)), bar, esc.Const(r.steps.words())}
 	case r.store != nil:
 		words := storeWords(esc, *r.store)
 		if r.store.Error != "" || len(r.store.Problems) > 0 {
-			out.Tones = []paint.Tone{3: paint.ToneBad}
+			out.Tones = []paint.Tone{2: paint.ToneBad}
 			words = st.Badge(paint.ToneBad, words)
 		} else if len(r.store.Steps) == 0 {
-			out.Runs[3] = []paint.Stretch{{End: words.Len(), Look: paint.LookDim}}
+			out.Runs[2] = []paint.Stretch{{End: words.Len(), Look: paint.LookDim}}
 		}
 		sign := esc.Const("  ")
 		if r.fold() != "" {
 			sign = st.Glyphs.Fold[r.open]
 		}
-		out.Cells = []safetext.Text{esc.Sprintf("%s%s", sign, esc.Line(r.store.Store)), bar, esc.Line(r.store.Kind), words}
+		out.Cells = []safetext.Text{esc.Sprintf("%s%s", sign, esc.Line(r.store.Store)), bar, words}
 	default:
 		words := esc.Const(countPlan(r.plan).words())
 		if missing := unsearched(*r.plan); missing != "" {
-			out.Tones = []paint.Tone{3: paint.ToneBad}
+			out.Tones = []paint.Tone{2: paint.ToneBad}
 			words = st.Badge(paint.ToneBad, esc.Sprintf("not searched: %s; %s", esc.LineMax(missing, prose.MaxTitle), words))
 		}
-		out.Cells = []safetext.Text{esc.Const("all stores"), esc.Const(""), esc.Const("plan"), words}
+		out.Cells = []safetext.Text{esc.Const("all stores"), esc.Const(""), words}
 	}
 	return out
 }
@@ -630,7 +633,7 @@ func (rq *requests) wholePlanLines(ctx context.Context, r operator.ErasureReques
 	head = append(head,
 		personLine(esc, r),
 		desk.Field("deadline", esc.Sprintf("%s, %s", esc.Const(r.Deadline.Format(time.DateOnly)), esc.Const(dueWords(r, rq.D.Time.Clock.Now())))),
-		desk.Field("in all", esc.Sprintf("%s: %s", prose.Plural(len(p.Stores), "store"), esc.Const(all.words()))))
+		desk.Field("in all", esc.Sprintf("%s: %s", prose.Plural(len(p.Stores), "store"), esc.Const(all.fates()))))
 	if r.PlanHash != p.Hash {
 		head = append(head, text.Advice(esc, "This plan is void: something was changed since. `p` plans again.").As(text.Alert))
 	}
@@ -649,14 +652,13 @@ func (rq *requests) wholePlanLines(ctx context.Context, r operator.ErasureReques
 	}
 	head = append(head, text.Advice(esc, next).As(kind))
 	head = append(append(head, noBackup...), layerNote(esc, all)...)
-	head = append(append(append(head, text.Line{Kind: text.Blank}), eraseStores(rq.D.St, *p)...), text.Line{Kind: text.Blank})
+	head = append(append(head, chart.Legend(rq.D.St), text.Line{Kind: text.Blank}), rq.approvedLines(r, r.Approvals)...)
+	if err == nil && why != "" {
+		head = append(head, desk.Field("approval", esc.LineMax(why, prose.MaxTitle)))
+	}
 	head = append(head, desk.Field("hash", esc.Line(p.Hash)), desk.Field("made", esc.Const(desk.Changed(rq.D.Desk, p.Made))), desk.Field("will take", esc.Const(duration(p.Estimate))))
 	if free := rq.D.Erasure.FreeBytes(); free > 0 {
 		head = append(head, desk.Field("free space", esc.Const(prose.Size(free))))
-	}
-	head = append(head, rq.approvedLines(r, r.Approvals)...)
-	if err == nil && why != "" {
-		head = append(head, desk.Field("approval", esc.LineMax(why, prose.MaxTitle)))
 	}
 	return append(head, backups...)
 }
