@@ -244,7 +244,7 @@ func TestTheRequesterNamesAKey(t *testing.T) {
 	r.press("ctrl+r").see("▸ A approve")
 	r.press("A").answer("Approve the erasure of", "tab").press(mine, "tab").see("[Approve]").press("enter").see("not approved: refused")
 	r.press("A").answer("Approve the erasure of", "tab").press(theirs, "tab").see("[Approve]").press("enter").see("approved " + id)
-	r.press("ctrl+r").see("● approved").press("A").see("The plan is approved").press("esc").press("esc")
+	r.press("ctrl+r").see("● approved").press("A").see("the plan is approved: E carries")
 	// Another plan has no approval, so p asks first.
 	r.press("p").answer("Make the plan of "+id+" anew?", "enter").see("cancelled", "● approved")
 	r.press("p").answer("Make the plan of "+id+" anew?", "tab").see("[Plan]").press("enter").see("The plan of " + id)

@@ -41,7 +41,9 @@ func (rq *requests) approve(r operator.ErasureRequest) tea.Cmd {
 			return dialog.Proposal{Dialog: dlg}
 		case why == "" && len(now.Approvals) == 0:
 			return dialog.Proposal{No: d.Esc.Const(noApproval)}
-		case why == "" || d.Remote || d.Locked("") != "":
+		case why == "":
+			return dialog.Proposal{No: d.Esc.Const("the plan is approved: E carries it out")}
+		case d.Remote || d.Locked("") != "":
 			page := text.NewPage(rq.approvalLines(now, p, why), "")
 			return dialog.Proposal{Open: func() tea.Cmd { return d.Modal.Host.Page("Approval", page) }}
 		}

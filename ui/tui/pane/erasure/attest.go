@@ -49,7 +49,7 @@ func (rq *requests) attest(r operator.ErasureRequest, l receipt.Layer) tea.Cmd {
 		text.Advice(esc, "When its bytes change it is asked again. `r` looks again at the end."),
 	}
 	lines = append(lines, text.Known(text.Line{Value: esc.LineMax(l.Reason, prose.MaxReason), Kind: text.Note})...)
-	dlg := &dialog.Dialog{Title: esc.Const("Attest"), NoReason: true, Lines: lines, Fields: []dialog.Field{{Label: esc.Const("ground, required: ")}, {Label: esc.Const("who looked, empty for you: ")}}}
+	dlg := &dialog.Dialog{Title: esc.Const("Attest"), NoReason: true, Lines: lines, Fields: []dialog.Field{{Label: esc.Const("ground (required): ")}, {Label: esc.Const("who looked (empty: you): ")}}}
 	dlg.Choices = []dialog.Choice{{Verb: "Attest", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 		in := gdpr.Looked{Store: l.Store, Layers: []string{l.Layer}, Ground: strings.TrimSpace(f.Fields[0]), By: strings.TrimSpace(f.Fields[1])}
 		if err := d.Erasure.Attest(ctx, r.ID, in); err != nil {

@@ -137,7 +137,7 @@ func (rq *requests) holdDialog(r operator.ErasureRequest, items []gdpr.Step, hid
 	}
 	dlg := rq.decision("Hold", esc.Sprintf("Keep %s back from the erasure?", itemWords(esc, items)), items, hidden,
 		text.Line{Value: esc.Sprintf("%s, and the receipt says so, with the article alone. The ground is the exception that applies, such as Art. 17(3)(e), a legal claim.", esc.Const(stays))})
-	dlg.Fields = []dialog.Field{{Label: esc.Const("ground, required: ")}}
+	dlg.Fields = []dialog.Field{{Label: esc.Const("ground (required): ")}}
 	dlg.Choices = []dialog.Choice{{Verb: "Hold", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 		redacted, err := rq.D.Erasure.Hold(ctx, r.ID, holdsOf(items, strings.TrimSpace(f.Fields[0]))...)
 		what := "on hold"

@@ -58,7 +58,7 @@ func (rq *requests) withdraw(r operator.ErasureRequest) tea.Cmd {
 	if r.Unfinished() || r.Stopped() {
 		lines = append(lines, text.Line{Value: esc.Const("Its erasure has begun: what is erased stays erased, the rest stays."), Kind: text.Alert})
 	}
-	dlg := &dialog.Dialog{Title: esc.Const("Withdraw"), NoReason: true, Lines: lines, Fields: []dialog.Field{{Label: esc.Const("who took it back and why, required: ")}}}
+	dlg := &dialog.Dialog{Title: esc.Const("Withdraw"), NoReason: true, Lines: lines, Fields: []dialog.Field{{Label: esc.Const("who took it back and why (required): ")}}}
 	dlg.Choices = []dialog.Choice{{Verb: "Withdraw", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 		if err := d.Erasure.Withdraw(ctx, r.ID, f.Fields[0]); err != nil {
 			return dlg.Again(f, d.Esc.Sprintf("not withdrawn: %s", prose.Reason(d.Esc, err)))

@@ -255,31 +255,21 @@ func (rq *requests) verifyNow(r operator.ErasureRequest, typed string, aliases .
 	return rq.D.Work.Watch(b)
 }
 
-// approvalLines say who has to approve a plan, and how.
+// approvalLines say who has to approve a plan, and how; why is the reason that it is not approved.
 func (rq *requests) approvalLines(r operator.ErasureRequest, p gdpr.Plan, why string) []text.Line {
 	d, esc := rq.D, rq.D.Esc
 	rules := d.Erasure.Rules()
-	title := esc.Const("The plan is approved: E carries it out")
-	switch {
-	case why != "":
-		title = esc.Sprintf("Not yet: %s", esc.LineMax(why, prose.MaxReason))
-	}
-	lines := []text.Line{{Value: title, Kind: text.Title}}
-	switch {
-	case !rules.RequireApproval:
-		lines = append(lines, text.Line{Value: esc.Const("The configuration demands no second operator ([gdpr] require_approval).")})
-	case len(rules.Approvers) == 0:
+	lines := []text.Line{{Value: esc.Sprintf("Not yet: %s", esc.LineMax(why, prose.MaxReason)), Kind: text.Title}}
+	if len(rules.Approvers) == 0 {
 		lines = append(lines, text.Line{Value: esc.Const("Any other operator may approve, with an SSH key that is not the requester's.")})
-	default:
+	} else {
 		lines = append(lines, text.Line{Value: esc.Const("One of these keys has to approve, and not the requester's own:")})
 		for _, k := range rules.Approvers {
 			lines = append(lines, text.Line{Value: esc.Sprintf("  %s", esc.LineMax(k, prose.MaxTitle))})
 		}
 	}
-	if why != "" {
-		lines = append(lines, text.Line{Value: esc.Const("They look at the plan and sign exactly this one; it is void when anything in it changes:"), Kind: text.Note},
-			text.Line{Value: esc.Sprintf("  memdesk gdpr approve %s --plan-hash %s --key FILE", r.ID, p.Hash)})
-	}
+	lines = append(lines, text.Line{Value: esc.Const("They look at the plan and sign exactly this one; it is void when anything in it changes:"), Kind: text.Note},
+		text.Line{Value: esc.Sprintf("  memdesk gdpr approve %s --plan-hash %s --key FILE", r.ID, p.Hash)})
 	return append(lines, rq.approvedLines(r, r.Approvals)...)
 }
 
