@@ -1,12 +1,12 @@
 package recall
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
 	"memdesk/backends"
 	"memdesk/internal/safetext"
-	"memdesk/model"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
@@ -21,13 +21,10 @@ type status struct {
 	paint      paint.Paint
 }
 
-// statuses are a line about all stores, and one of each that failed, was withdrawn, or has more matches.
+// statuses are a line about all stores, one of each that failed or was withdrawn, and one about those that have more.
 func (p *Pane) statuses() []status {
 	st := p.d.St
-	if p.wrong != nil {
-		return []status{{text: prose.Reason(st.Esc, p.wrong), mark: st.Glyphs.State[paint.ToneWarn], paint: st.Warn}}
-	}
-	if len(p.answers)+len(p.waiting) == 0 {
+	if p.wrong != nil || len(p.answers)+len(p.waiting) == 0 {
 		return nil
 	}
 	out := []status{{text: p.summary(), paint: st.Dim}}
@@ -41,10 +38,14 @@ func (p *Pane) statuses() []status {
 			out = append(out, status{st.Esc.Line(name), safetext.Const("no answer: the question was withdrawn"), st.Glyphs.State[paint.ToneBad], st.Bad})
 		}
 	}
+	var more []safetext.Text
 	for _, a := range p.answers {
-		if r := a.answer.Result; !a.failed && (r.Bounded || r.Total == model.TotalUnknown || r.Total > int64(len(r.Hits))) {
-			out = append(out, status{st.Esc.Line(a.answer.Store), a.Status, st.Glyphs.State[paint.ToneWarn], st.Warn})
+		if !a.beyond.IsEmpty() {
+			more = append(more, st.Esc.Sprintf("%s %s", a.answer.Store, a.beyond))
 		}
+	}
+	if len(more) > 0 {
+		out = append(out, status{text: st.Esc.Join(more, st.Glyphs.Dot.String()), paint: st.Dim})
 	}
 	return out
 }
@@ -83,7 +84,7 @@ func (p *Pane) renderStatus(width int) []string {
 		r := st.Row(width).Blank(1)
 		switch {
 		case i == room-1 && len(all) > room:
-			return append(out, r.Lit(st.Dim, "and "+prose.Plural(len(all)-i, "more store")+"; a taller window shows them").End())
+			return append(out, r.Lit(st.Dim, "and "+prose.Plural(len(all)-i, "more line")+"; a taller window shows them").End())
 		case s.name.IsEmpty():
 			r.Put(s.paint, s.text)
 		default:
@@ -180,11 +181,14 @@ func (p *Pane) emptiness(width int) []string {
 	case p.query == "":
 		words.Value = st.Esc.Const("Every open store is asked at once, as an agent would ask it. Hits are ordered by their rank in each store; scores of different stores are never compared.")
 	case p.wrong != nil:
-		return nil // the line below the query says why
+		words = text.Line{Kind: text.Warn, Value: st.Badge(paint.ToneWarn, prose.Reason(st.Esc, p.wrong))}
 	case p.running:
 		words.Value = st.Esc.Const("asking")
 	default:
-		words.Value = st.Esc.Sprintf("No store has anything for %q. Stores that did not answer are marked %s above.", p.query, st.Glyphs.State[paint.ToneBad])
+		words.Value = st.Esc.Sprintf("No store has anything for %q.", p.query)
+		if slices.ContainsFunc(p.answers, func(a answered) bool { return a.failed }) || len(p.waiting) > 0 {
+			words.Value = st.Esc.Sprintf("No store that answered has anything for %q.", p.query)
+		}
 	}
 	return text.Paragraph(st, words, width)
 }

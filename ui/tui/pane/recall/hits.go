@@ -49,6 +49,7 @@ type answered struct {
 	hits   []hitRow // by rank
 	held   []hitRow
 	Status safetext.Text
+	beyond safetext.Text // what the hits are a part of; empty where they are all
 	failed bool
 	more   func() any // reads the next answer; nil after the last
 }
@@ -58,7 +59,8 @@ const snippetLead = 10
 
 func newAnswered(d *desk.Desk, gen int, a backends.Answer, words []string) answered {
 	esc := d.Esc
-	out := answered{gen: gen, answer: a, failed: a.Err != nil, Status: answerStatus(esc, a)}
+	out := answered{gen: gen, answer: a, failed: a.Err != nil}
+	out.Status, out.beyond = answerStatus(esc, a)
 	name := esc.Line(a.Store)
 	for i, h := range a.Result.Hits {
 		snippet := fromMatch(esc, h.Snippet, words)
@@ -101,27 +103,32 @@ func fromMatch(esc safetext.Escaper, s string, words []string) safetext.Text {
 	return esc.Sprintf("%s%s", paint.LeftOut(esc), s[at:])
 }
 
-// answerStatus is a store's answer, or its failure, in one line.
-func answerStatus(esc safetext.Escaper, a backends.Answer) safetext.Text {
-	took := prose.Latency(a.Took)
+// answerStatus is a store's answer, or its failure, in one line; beyond is what the hits are a part of. A store that
+// counts nothing, and gave fewer hits than it was asked for, gave all.
+func answerStatus(esc safetext.Escaper, a backends.Answer) (status, beyond safetext.Text) {
 	if a.Err != nil {
-		return esc.Sprintf("no answer: %s", prose.Reason(esc, a.Err))
+		return esc.Sprintf("no answer: %s", prose.Reason(esc, a.Err)), beyond
 	}
-	n := int64(len(a.Result.Hits))
-	var text safetext.Text
+	n, total := int64(len(a.Result.Hits)), a.Result.Total
+	count := esc.Const(prose.Plural(n, "hit"))
 	switch {
-	case a.Result.Total == model.TotalUnknown:
-		text = esc.Sprintf("%s, the store does not count how many match, %s", prose.Plural(n, "hit"), took)
-	case a.Result.Total > n:
-		text = esc.Sprintf("%s of %s, %s; narrow the query to see others", prose.Group(n), prose.Plural(a.Result.Total, "hit"), took)
-	default:
-		text = esc.Sprintf("%s, %s", prose.Plural(n, "hit"), took)
+	case total == model.TotalUnknown && n >= model.RecallLimit:
+		count = esc.Sprintf("%s of an unknown number", count)
+		beyond = count
+	case total > n:
+		count = esc.Sprintf("%s of %s", prose.Group(n), prose.Plural(total, "hit"))
+		beyond = count
 	}
+	status = esc.Sprintf("%s, %s", count, prose.Latency(a.Took))
 	if a.Result.Bounded {
-		note := esc.Line(a.Result.BoundNote)
-		text = esc.Sprintf("%s, %s", text, desk.OrElse(note, esc.Const("ranked among a part of the matches")))
+		note := desk.OrElse(esc.Line(a.Result.BoundNote), esc.Const("ranked among a part of the matches"))
+		status = esc.Sprintf("%s, %s", status, note)
+		if !beyond.IsEmpty() {
+			note = esc.Sprintf("%s, %s", beyond, note)
+		}
+		beyond = note
 	}
-	return text
+	return status, beyond
 }
 
 // arrange puts the fused hits in order and the withheld sources after them.

@@ -69,3 +69,51 @@ func TestAPlantedHitIsMarked(t *testing.T) {
 		t.Errorf("the row has no mark: %q", rows)
 	}
 }
+
+// A question that cannot be asked must not stand over the hits of the one before.
+func TestAWrongQuestionHasNoHits(t *testing.T) {
+	d := pane.NewBench(desktest.New())
+	p := New(d, 2)
+	p.Resize(100, 30)
+	p.Input.Insert("rye")
+	p.start()
+	p.Update(newAnswered(d.Desk, p.gen, backends.Answer{Store: "s", Result: model.RecallResult{Total: 1, Hits: []model.RecallSnippet{{ID: "x", Snippet: "rye"}}}}, nil))
+	p.Update(recallOver{p.gen})
+	if at, _ := p.Position(); at.String() != "1 of 1 hit" {
+		t.Errorf("the place is %q", at)
+	}
+	p.Input.Insert(" tier:nosuch")
+	p.start()
+	if at, _ := p.Position(); !at.IsEmpty() || len(p.rows) > 0 || p.wrong == nil {
+		t.Errorf("%q stands over %d hits", at, len(p.rows))
+	}
+}
+
+// Stores that gave all they have need no line, and the others share one, which is no warning.
+func TestStoresWithMoreShareALine(t *testing.T) {
+	d := pane.NewBench(desktest.New())
+	p := New(d, 2)
+	p.Resize(100, 30)
+	p.Input.Insert("rye")
+	p.start()
+	for _, a := range []backends.Answer{
+		{Store: "all", Result: model.RecallResult{Total: model.TotalUnknown, Hits: make([]model.RecallSnippet, 2)}},
+		{Store: "some", Result: model.RecallResult{Total: 9, Hits: make([]model.RecallSnippet, 2)}},
+		{Store: "part", Result: model.RecallResult{Total: 2, Hits: make([]model.RecallSnippet, 2), Bounded: true, BoundNote: "picked among the first 20 hits"}},
+		{Store: "full", Result: model.RecallResult{Total: model.TotalUnknown, Hits: make([]model.RecallSnippet, model.RecallLimit)}},
+	} {
+		p.Update(newAnswered(d.Desk, p.gen, a, nil))
+	}
+	all := p.statuses()
+	if len(all) != 2 {
+		t.Fatalf("the lines are %v", all)
+	}
+	for _, part := range []string{"some 2 of 9 hits", "part picked among the first 20 hits", "full 20 hits of an unknown number"} {
+		if !strings.Contains(all[1].text.String(), part) {
+			t.Errorf("%q lacks %q", all[1].text, part)
+		}
+	}
+	if strings.Contains(all[1].text.String(), "all ") || all[1].mark != "" {
+		t.Errorf("the line is %q", all[1].text)
+	}
+}

@@ -59,6 +59,7 @@ type Pane struct {
 	cancel  context.CancelFunc // of the running question
 	waiting []string           // stores that have not answered yet
 	running bool
+	asked   desk.Pulse // the age of the answers
 	answers []answered
 	hitRows
 	table   list.Table
@@ -111,8 +112,8 @@ func (p *Pane) start() tea.Cmd {
 	}
 	q, only, err := p.parse()
 	if err != nil {
-		p.wrong = err // the rows stay: the operator goes on typing
-		return p.layout()
+		p.wrong, p.answers, p.waiting = err, nil, nil
+		return p.rebuild()
 	}
 	ctx, cancel := context.WithCancel(p.d.Ctx)
 	p.cancel, p.running, p.words = cancel, true, q.Words
@@ -178,6 +179,7 @@ func (p *Pane) Update(msg any) tea.Cmd {
 	case recallOver:
 		if msg.gen == p.gen {
 			p.running = false
+			p.asked.Read(p.d.Time.Clock.Now())
 			p.cancel()
 			return p.rebuild()
 		}
@@ -336,12 +338,20 @@ func (p *Pane) Position() (safetext.Text, bool) {
 		hits += len(a.hits)
 	}
 	switch {
-	case p.query == "":
+	case p.query == "" || p.wrong != nil:
 		return safetext.Text{}, false
-	case p.table.Sel < hits:
-		return safetext.Sprintf("%d of %s", p.table.Sel+1, prose.Plural(hits, "hit")), p.running
+	case p.running:
+		return p.place(hits), true
 	}
-	return safetext.Const(prose.Plural(hits, "hit")), p.running
+	return p.d.Aged(p.place(hits), p.asked), false
+}
+
+// place is the place among the hits.
+func (p *Pane) place(hits int) safetext.Text {
+	if p.table.Sel < hits {
+		return safetext.Sprintf("%d of %s", p.table.Sel+1, prose.Plural(hits, "hit"))
+	}
+	return safetext.Const(prose.Plural(hits, "hit"))
 }
 
 func (p *Pane) Typing() *text.Input {
