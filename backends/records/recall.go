@@ -172,11 +172,6 @@ func (a *store) mayHold(inText, inJSON []string, needle string) (cond string, ar
 	for _, e := range slices.Concat(inText, inJSON) {
 		any, args = append(any, `(`+e+`) `+like+` ? ESCAPE '!'`), append(args, `%`+pattern+`%`)
 	}
-	for _, e := range inText {
-		if a.Like == "" { // SQLite's LIKE stops at a NUL, as length and printf do; JSON and PostgreSQL hold none
-			any = append(any, `octet_length(`+e+`) <> length(`+e+`) AND octet_length(`+e+`) <> octet_length(printf('%s', `+e+`))`)
-		}
-	}
 	for _, e := range inJSON {
 		if a.Like == "" { // SQLite finds a byte of GLOB's with memchr, of LIKE's with a table of both cases
 			any = append(any, `(`+e+`) GLOB '*\u*'`)

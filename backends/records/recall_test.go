@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"memdesk/backends/records/engram"
 	"memdesk/backends/records/mem0"
 	"memdesk/model"
 )
@@ -35,26 +34,6 @@ func TestRecallLeavesNothingOut(t *testing.T) {
 		if err != nil || int64(len(page.Items)) != want {
 			t.Errorf("%q: a list has %d items, want %d (%v)", query, len(page.Items), want, err)
 		}
-	}
-}
-
-// TestRecallBehindANUL: SQLite's LIKE stops at a NUL.
-func TestRecallBehindANUL(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "engram.db")
-	schemaInto(t, path, "engram")
-	for i, text := range []string{"salt\x00 anchovy", "sel\u00a0\x00 anchovy", "salt anchovy", "s\u00e9l"} {
-		insert(t, path, `INSERT INTO observations (id, session_id, type, title, content, created_at, updated_at) VALUES (?, 's', 'note', 'a', ?, '2026-01-01 00:00:00', '2026-01-01 00:00:00')`, i+1, text)
-	}
-	s, err := engram.Open(t.Context(), engram.Config{Path: path})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if res, err := s.Provider.Recall(t.Context(), model.RecallRequest{Query: "anchovy"}); err != nil || res.Total != 3 {
-		t.Errorf("recall finds %d, want 3 (%v)", res.Total, err)
-	}
-	if page, err := s.Browser.List(t.Context(), model.PageRequest{Query: "anchovy"}); err != nil || len(page.Items) != 3 {
-		t.Errorf("a list has %d items, want 3 (%v)", len(page.Items), err)
 	}
 }
 
