@@ -411,7 +411,7 @@ func (rq *requests) planSummary(ctx context.Context, r operator.ErasureRequest, 
 	case why == "" && len(r.Approvals) == 0:
 		why = "none is required"
 	}
-	head = append(head, rq.approvedLines(r, r.Approvals)...)
+	head = append(head, rq.approvedLines(r)...)
 	head = append(head, text.Known(text.Line{Name: esc.Const("approval"), Value: esc.LineMax(why, prose.MaxReason)})...)
 	return append(append(append(head, text.Line{Kind: text.Blank}), eraseStores(rq.D.St, p)...), text.Line{Kind: text.Blank})
 }

@@ -652,7 +652,7 @@ func (rq *requests) wholePlanLines(ctx context.Context, r operator.ErasureReques
 	}
 	head = append(head, text.Advice(esc, next).As(kind))
 	head = append(append(head, noBackup...), layerNote(esc, all)...)
-	head = append(append(head, chart.Legend(rq.D.St), text.Line{Kind: text.Blank}), rq.approvedLines(r, r.Approvals)...)
+	head = append(append(head, chart.Legend(rq.D.St), text.Line{Kind: text.Blank}), rq.approvedLines(r)...)
 	if err == nil && why != "" {
 		head = append(head, desk.Field("approval", esc.LineMax(why, prose.MaxTitle)))
 	}

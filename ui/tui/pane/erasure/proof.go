@@ -270,13 +270,13 @@ func (rq *requests) approvalLines(r operator.ErasureRequest, p gdpr.Plan, why st
 	}
 	lines = append(lines, text.Line{Value: esc.Const("They look at the plan and sign exactly this one; it is void when anything in it changes:"), Kind: text.Note},
 		text.Line{Value: esc.Sprintf("  memdesk gdpr approve %s --plan-hash %s --key FILE", r.ID, p.Hash)})
-	return append(lines, rq.approvedLines(r, r.Approvals)...)
+	return append(lines, rq.approvedLines(r)...)
 }
 
 // approvedLines say who approved, when and how, and how long that counts.
-func (rq *requests) approvedLines(r operator.ErasureRequest, all []gdpr.Approval) (out []text.Line) {
+func (rq *requests) approvedLines(r operator.ErasureRequest) (out []text.Line) {
 	esc := rq.D.Esc
-	for _, a := range all {
+	for _, a := range r.Approvals {
 		who := cmp.Or(rq.D.Erasure.Rules().Names[a.Fingerprint], a.Fingerprint)
 		line := desk.Field("approved by", esc.Sprintf("%s, %s, by %s; good until %s", esc.LineMax(who, prose.MaxTitle), prose.Moment(a.At), a.Method(), a.Expires.UTC().Format(time.DateOnly)))
 		if a.PlanHash != r.PlanHash {
@@ -287,9 +287,10 @@ func (rq *requests) approvedLines(r operator.ErasureRequest, all []gdpr.Approval
 	return out
 }
 
-// doneLines say what a run has done, from its receipt. They run in a command.
+// doneLines say what the run of a complete request has done, from its receipt; that of another one has a report. They
+// run in a command.
 func (rq *requests) doneLines(ctx context.Context, r operator.ErasureRequest) []text.Line {
-	if !r.Receipted() {
+	if r.State != gdpr.StateComplete {
 		return nil
 	}
 	esc := rq.D.Esc
