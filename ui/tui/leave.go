@@ -84,7 +84,7 @@ func (l *leaver) leaveNow(running []jobs.Status, tied map[jobs.ID]bool, unknown 
 		}
 	}
 	for _, e := range l.a.D.Exports.Files {
-		if _, listed := tied[e.JobID()]; !listed && !e.Ended.Load() {
+		if !e.Ended.Load() {
 			stops = append(stops, text.Line{Value: esc.Sprintf("- export: %s", e.Words(esc))})
 		}
 	}

@@ -19,8 +19,6 @@ import (
 
 	"memdesk/internal/atomicfile"
 	"memdesk/internal/safetext"
-	"memdesk/jobs"
-	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/loop"
@@ -32,9 +30,6 @@ type export struct {
 	noun        string // of what is counted
 	rows, bytes atomic.Int64
 	Ended       atomic.Bool
-
-	mu sync.Mutex
-	id jobs.ID // in the journal; empty: not journalled
 }
 
 // exports writes files of this machine.
@@ -50,12 +45,6 @@ const exportEvery = 200 * time.Millisecond
 // AtWork reports whether a file is being written.
 func (ex *exports) AtWork() bool {
 	return slices.ContainsFunc(ex.Files, func(e *export) bool { return !e.Ended.Load() })
-}
-
-func (e *export) JobID() jobs.ID {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.id
 }
 
 func (e *export) Words(esc safetext.Escaper) safetext.Text {
@@ -93,7 +82,7 @@ func (d *Desk) NoTable() string {
 	return act.When(d.Remote, "over this connection no file of the server is written: in a list of items Y copies a row")
 }
 
-// writeFile, in a command, makes a new private file, whole or absent; as a job where there is a journal.
+// writeFile, in a command, makes a new private file, whole or absent.
 func (ex *exports) writeFile(ctx context.Context, path string, e *export, fill func(context.Context, io.Writer) error) dialog.Acted {
 	esc := ex.d.Esc
 	if path == "" {
@@ -108,11 +97,11 @@ func (ex *exports) writeFile(ctx context.Context, path string, e *export, fill f
 	}
 	ex.Writing.Add(1)
 	defer ex.Writing.Done()
-	err := ex.d.journalled(ctx, e, func(ctx context.Context) error { return newFile(ctx, full, e, fill) })
+	err := newFile(ctx, full, e, fill)
 	switch {
 	case errors.Is(err, errThere):
 		return dialog.Acted{Text: esc.Sprintf("%s is there already: give another name.", esc.LineMax(path, prose.MaxTitle))}
-	case errors.Is(err, context.Canceled), errors.Is(err, jobs.ErrCancelled):
+	case errors.Is(err, context.Canceled):
 		return dialog.Acted{Text: esc.Sprintf("Stopped after %s: nothing was left behind.", prose.Plural(e.rows.Load(), e.noun))}
 	case errors.Is(err, errUnmade):
 		return dialog.Acted{Text: esc.Sprintf("%s cannot be made: %s.", esc.LineMax(path, prose.MaxTitle), esc.Err(atomicfile.Pathless(err)))}
@@ -120,43 +109,6 @@ func (ex *exports) writeFile(ctx context.Context, path string, e *export, fill f
 		return dialog.Acted{Text: esc.Sprintf("It was not written to the end and is removed again: %s.", prose.Reason(esc, atomicfile.Pathless(err)))}
 	}
 	return dialog.Acted{Ok: true, Quiet: true, Text: esc.Sprintf("wrote %s to %s (%s)", prose.Plural(e.rows.Load(), e.noun), ex.d.Where(full), prose.Size(e.bytes.Load()))}
-}
-
-// journalled runs an export as a job, or, where no journal can be written, without one: an export only reads.
-func (d *Desk) journalled(ctx context.Context, e *export, do func(context.Context) error) error {
-	if d.Jobs == nil {
-		return do(ctx)
-	}
-	began := false
-	err := d.Jobs.Run(ctx, "console-export", "a file of "+safetext.Noun(2, e.noun), func(ctx context.Context, j operator.Running) error {
-		began = true
-		e.mu.Lock()
-		e.id = j.ID()
-		e.mu.Unlock()
-		stop := make(chan struct{})
-		var told sync.WaitGroup
-		told.Go(func() {
-			t := time.NewTicker(time.Second)
-			defer t.Stop()
-			for {
-				select {
-				case <-stop:
-					return
-				case <-t.C:
-					j.Progress(e.rows.Load(), 0, e.noun, "")
-				}
-			}
-		})
-		err := do(ctx)
-		close(stop)
-		told.Wait()
-		j.Progress(e.rows.Load(), 0, e.noun, "")
-		return err
-	})
-	if !began && ctx.Err() == nil {
-		return do(ctx)
-	}
-	return err
 }
 
 var (

@@ -195,8 +195,6 @@ func takeUp(kind string) string {
 		return "; in 6 Erasure r does what is left"
 	case kind == "copy":
 		return "; the same memdesk copy goes on with it"
-	case strings.HasPrefix(kind, "console-export"):
-		return "; its file was not made"
 	case strings.HasPrefix(kind, "console-"):
 		return "; mark what is left and do it again, :undo lists what was done"
 	}
