@@ -280,7 +280,6 @@ func (l *Log) record(e Entry, k key) Record {
 	r := l.base
 	r.TS, r.Mono, r.Key = now.UTC(), max(0, now.Sub(l.start)), k.id
 	r.Action, r.Store, r.Scope, r.Tier, r.Plan = token(e.Action), token(e.Store), token(e.Scope), token(e.Tier), token(e.Plan)
-	r.Target, r.Subject = token(e.TargetHash), token(e.SubjectHash)
 	if e.Target != "" {
 		r.Target = k.target(e.Target)
 	}

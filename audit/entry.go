@@ -52,12 +52,10 @@ type Entry struct {
 	Target string
 	// Subject is the data subject's id, stored as a keyed hash only.
 	Subject string
-	// TargetHash and SubjectHash are hashes that the caller already has, used when the clear form is empty.
-	TargetHash, SubjectHash string
-	Plan                    string // hash of the plan that was shown and approved
-	Reason                  string // free text; side table only
-	Origin                  string // the client, session and source of a write; side table only
-	Counts                  map[string]int64
+	Plan    string // hash of the plan that was shown and approved
+	Reason  string // free text; side table only
+	Origin  string // the client, session and source of a write; side table only
+	Counts  map[string]int64
 }
 
 // Result is how an act ended, in classes and numbers only.
