@@ -403,6 +403,8 @@ func backslash(b []byte) (string, int) {
 	}
 	if n, k := number(1, 3, 8); k == 3 && n < 256 {
 		return string([]byte{byte(n)}), 4
+	} else if k == 1 && n == 0 {
+		return " ", 2
 	}
 	if c := b[1]; c > ' ' && c < 0x7f && asciiFold[c] == 0 { // of Markdown (CommonMark, 2.4)
 		return string(c), 2

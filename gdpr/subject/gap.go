@@ -229,7 +229,7 @@ func gapOf(b []byte) gap {
 	}
 	g := gap{text: string(t)}
 	head, tail, line := bytes.Cut(t, []byte("\n"))
-	quoted := line && len(bytes.Trim(tail, " >#|/*-")) == 0
+	quoted := line && len(bytes.Trim(tail, " >#|/*-;%!")) == 0
 	head = bytes.TrimRight(head, " ")
 	g.listed = quoted && (bytes.ContainsAny(tail, "-#") || bytes.Contains(b, []byte("\n* "))) || itemEnd.Match(b)
 	g.line, g.hyphenated = quoted && len(head) == 0, quoted && string(head) == "-"
@@ -251,7 +251,7 @@ func gapClass(r rune) byte {
 	switch {
 	case r == '\n', r == '\v', r == '\f', r == 0x85, r == 0x2028, r == 0x2029:
 		return '\n'
-	case r == '\r', ignorable(r), unicode.IsMark(r), r == 0x640, r == '*', r == '~', r == '[', r == ']':
+	case r == '\r', ignorable(r), unicode.IsMark(r), r == 0x640, r == '*', r == '~', r == '[', r == ']', r == '¨', r == '˜': // the last two are marks of PDF texts
 		return 0
 	case unicode.IsSpace(r):
 		return ' '
@@ -261,7 +261,7 @@ func gapClass(r rune) byte {
 		return '\''
 	case r == '·', r == '・':
 		return ' '
-	case r < 0x80 && bytes.IndexByte([]byte("_.,;+/>#|\\"), byte(r)) >= 0:
+	case r < 0x80 && bytes.IndexByte([]byte("_.,;+/>#|\\%!"), byte(r)) >= 0:
 		return byte(r)
 	}
 	return 'x'

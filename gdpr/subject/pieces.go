@@ -183,7 +183,7 @@ func hasLetters(b []byte) bool {
 			continue
 		}
 		r, n := utf8.DecodeRune(b[i:])
-		if n == 1 || unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r) || ignorable(r) || dash(r) || apostrophe(r) || unicode.IsSpace(r) {
+		if n == 1 || unicode.IsLetter(r) || unicode.IsNumber(r) || gapClass(r) == 0 || dash(r) || apostrophe(r) || unicode.IsSpace(r) {
 			return true
 		}
 		i += n
