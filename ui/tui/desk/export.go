@@ -100,8 +100,8 @@ func StampOf(t time.Time) any {
 	return t.UTC().Format(time.RFC3339Nano)
 }
 
-// exporter writes rows page by page and says how many.
-type exporter func(ctx context.Context, write func(Datum) error) error
+// exporter writes rows page by page, and says what it could not look at.
+type exporter func(ctx context.Context, write func(Datum) error) (missing []safetext.Text, err error)
 
 // ExportTable asks where a table goes, and writes all of its pages there.
 func (ex *exports) ExportTable(name string, rows exporter) tea.Cmd {
@@ -162,6 +162,9 @@ func (ex *exports) exportDialog(question, about safetext.Text, noun, name string
 			again.Lines = append([]text.Line{{Value: out.Text, Kind: text.Alert}}, again.Lines...)
 			return dialog.Acted{Next: again}
 		}
+		if len(e.missing) > 0 { // the file stands
+			out.Ok, out.Text = false, esc.Sprintf("%s; %s", out.Text, esc.Join(e.missing, "; "))
+		}
 		return out
 	}}}
 	return d
@@ -193,12 +196,13 @@ func (ex *exports) writeTable(ctx context.Context, path string, e *export, rows 
 				err = errors.Join(err, c.Error())
 			}()
 		}
-		return rows(ctx, func(r Datum) error {
+		e.missing, err = rows(ctx, func(r Datum) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			e.rows.Add(1)
 			return write(r)
 		})
+		return err
 	})
 }

@@ -30,6 +30,7 @@ type export struct {
 	noun        string // of what is counted
 	rows, bytes atomic.Int64
 	Ended       atomic.Bool
+	missing     []safetext.Text // of what it could not look at; read after the work
 }
 
 // exports writes files of this machine.

@@ -11,6 +11,7 @@ import (
 	"memdesk/ui/act"
 	"memdesk/ui/tui"
 	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 )
@@ -148,8 +149,12 @@ func (l *linear) page() error {
 	for _, n := range page.Notices {
 		l.sentence(n)
 	}
-	for _, p := range page.Problems {
+	problems, more := list.Problems(page.Problems, 3)
+	for _, p := range problems {
 		l.say("Notice: not looked at: %s.", l.esc.LineMax(strings.TrimSuffix(p, "."), prose.MaxReason))
+	}
+	if more > 0 {
+		l.say("Notice: and %s.", prose.Plural(more, "more problem"))
 	}
 	for n := range b.rows {
 		l.say("%d. %s", n+1, b.list.Row(n))

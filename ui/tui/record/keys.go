@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"memdesk/internal/safetext"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/list"
@@ -67,8 +68,8 @@ func (p *List[T]) handing() []act.Act {
 			act.Act{Keys: []string{"Y"}, Doc: "copy the row as one line of JSON", Why: p.None, Do: func() tea.Cmd { return p.D.CopyRow(p.Kind.Datum(p.Here()).Object()) }},
 			act.Act{Keys: []string{"x"}, Name: "export", Verb: act.Export.Verb, Doc: "export the filtered table to a file: CSV, JSON lines", Why: act.Unless(p.None, p.D.NoExport), Do: func() tea.Cmd {
 				fetch, datumOf := p.Window.Fetch, p.Kind.Datum
-				return p.D.Exports.ExportTable(p.Kind.Name, func(ctx context.Context, write func(desk.Datum) error) error {
-					return list.EachRow(ctx, fetch, func(r Row[T]) error { return write(datumOf(r.Raw)) })
+				return p.D.Exports.ExportTable(p.Kind.Name, func(ctx context.Context, write func(desk.Datum) error) ([]safetext.Text, error) {
+					return list.EachRow(ctx, p.D.Esc, fetch, func(r Row[T]) error { return write(datumOf(r.Raw)) })
 				})
 			}})
 	}

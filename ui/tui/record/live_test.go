@@ -91,7 +91,7 @@ func TestNoticeIsOfTheNewestPage(t *testing.T) {
 		}})
 	runAll(p, p.Resize(120, 20))
 	runAll(p, p.Enter())
-	if err := list.EachRow(t.Context(), p.Window.Fetch, func(Row[string]) error { return nil }); err != nil {
+	if _, err := list.EachRow(t.Context(), d.Esc, p.Window.Fetch, func(Row[string]) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	said = "all are well"

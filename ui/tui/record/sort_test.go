@@ -52,7 +52,7 @@ func TestSortedListIsWhole(t *testing.T) {
 		return out, nil
 	})
 	var seen []int
-	err := list.EachRow(t.Context(), func(ctx context.Context, at list.From, limit int) (list.Span[Row[int]], error) {
+	_, err := list.EachRow(t.Context(), safetext.Escaper{}, func(ctx context.Context, at list.From, limit int) (list.Span[Row[int]], error) {
 		page, err := fetch(ctx, operator.PageQuery{Cursor: at.Cursor, Limit: limit})
 		return page, err
 	}, func(r Row[int]) error {

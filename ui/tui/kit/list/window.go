@@ -436,19 +436,30 @@ func (w *Window[T]) Trouble(esc safetext.Escaper) safetext.Text {
 func (w *Window[T]) problems(esc safetext.Escaper) safetext.Text {
 	var all []string
 	for _, p := range w.Pages {
-		for _, what := range p.Problems {
-			if !slices.Contains(all, what) {
-				all = append(all, what)
-			}
+		all = append(all, p.Problems...)
+	}
+	switch first, more := Problems(all, 1); {
+	case len(first) == 0:
+		return safetext.Text{}
+	case more == 0:
+		return esc.Sprintf("not looked at: %s", esc.LineMax(first[0], prose.MaxReason))
+	default:
+		return esc.Sprintf("not looked at: %s (and %s)", esc.LineMax(first[0], prose.MaxReason), prose.Plural(more, "more problem"))
+	}
+}
+
+// Problems are the first of some problems, and how many others there are; pages repeat them.
+func Problems(all []string, most int) (first []string, more int) {
+	seen := make(map[string]bool, len(all))
+	for _, what := range all {
+		if seen[what] {
+			continue
+		}
+		if seen[what] = true; len(first) < most {
+			first = append(first, what)
 		}
 	}
-	switch len(all) {
-	case 0:
-		return safetext.Text{}
-	case 1:
-		return esc.Sprintf("not looked at: %s", esc.LineMax(all[0], prose.MaxReason))
-	}
-	return esc.Sprintf("not looked at: %s (and %s)", esc.LineMax(all[0], prose.MaxReason), prose.Plural(len(all)-1, "more problem"))
+	return first, len(seen) - len(first)
 }
 
 // Nothing says why there is no row at the cursor: a list that is still loading is not empty.
@@ -498,21 +509,38 @@ func (w *Window[T]) Position() safetext.Text {
 	return safetext.Sprintf("somewhere in %s", safetext.Const(prose.Count(total)))
 }
 
-// EachRow reads all pages of a list.
-func EachRow[T any](ctx context.Context, fetch Fetcher[T], do func(T) error) error {
+// EachRow reads all pages of a list, and returns what they say about the whole: its problems and warnings.
+func EachRow[T any](ctx context.Context, esc safetext.Escaper, fetch Fetcher[T], do func(T) error) (missing []safetext.Text, err error) {
+	var problems []string
+	var said Said
 	for at := (From{}); ; {
 		page, err := fetch(ctx, at, model.MaxPage)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, r := range page.Rows {
 			if err := do(r); err != nil {
-				return err
+				return nil, err
 			}
 		}
+		problems = append(problems, page.Problems...)
+		if !page.Said.Calm && !page.Said.Text.IsEmpty() {
+			said = page.Said
+		}
 		if page.Next == "" {
-			return nil
+			break
 		}
 		at = From{Cursor: page.Next}
 	}
+	if !said.Text.IsEmpty() {
+		missing = append(missing, said.Words(esc))
+	}
+	first, more := Problems(problems, 3)
+	for _, what := range first {
+		missing = append(missing, esc.Sprintf("not looked at: %s", esc.LineMax(what, prose.MaxReason)))
+	}
+	if more > 0 {
+		missing = append(missing, esc.Sprintf("and %s", prose.Plural(more, "more problem")))
+	}
+	return missing, nil
 }

@@ -18,6 +18,7 @@ import (
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/edit"
 	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 	"memdesk/ui/tui/pane"
@@ -522,16 +523,22 @@ func hitDatum(h hitRow) desk.Datum {
 // exportHits writes the hits on the screen: recall has no further pages.
 func (p *Pane) exportHits() tea.Cmd {
 	rows := slices.Clone(p.rows)
-	return p.d.Exports.ExportTable("recall", func(_ context.Context, write func(desk.Datum) error) error {
+	var missing []safetext.Text
+	for _, s := range p.statuses() {
+		if !s.name.IsEmpty() && s.mark == p.d.St.Glyphs.State[paint.ToneBad] { // a store that did not answer
+			missing = append(missing, p.d.Esc.Sprintf("%s: %s", s.name, s.text))
+		}
+	}
+	return p.d.Exports.ExportTable("recall", func(_ context.Context, write func(desk.Datum) error) ([]safetext.Text, error) {
 		for _, h := range rows {
 			if h.Heading {
 				continue
 			}
 			if err := write(hitDatum(h)); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		return nil
+		return missing, nil
 	})
 }
 

@@ -426,6 +426,8 @@ func (l *items) emptiness(width int) []string {
 		line = text.Advice(st.Esc, "%s. `ctrl+r` asks again, `esc` goes back.", why).As(text.Bad)
 	case len(l.Window.Rows) > 0 || !l.Window.Loaded:
 		return nil
+	case !l.Window.Trouble(st.Esc).IsEmpty():
+		line = text.Advice(st.Esc, "Nothing was found, but not everything could be looked at. `ctrl+r` asks again.").As(text.Warn)
 	case l.Query != "":
 		line = text.Advice(st.Esc, "Nothing matches %q. `esc` shows all items, `/` changes the filter.", l.Query)
 	case !l.Hidden:

@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
 	"memdesk/ui/act"
@@ -143,8 +144,8 @@ func (p *Pane) exportTable() tea.Cmd {
 	if p.Items.At.Tier != "" {
 		name += "-" + p.Items.At.Tier
 	}
-	return p.d.Exports.ExportTable(name, func(ctx context.Context, write func(desk.Datum) error) error {
-		return list.EachRow(ctx, fetch, func(r ItemRow) error { return write(desk.HeaderDatum(store, r.Header)) })
+	return p.d.Exports.ExportTable(name, func(ctx context.Context, write func(desk.Datum) error) ([]safetext.Text, error) {
+		return list.EachRow(ctx, p.d.Esc, fetch, func(r ItemRow) error { return write(desk.HeaderDatum(store, r.Header)) })
 	})
 }
 

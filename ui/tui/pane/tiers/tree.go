@@ -228,13 +228,13 @@ func (o *overview) exportTree() tea.Cmd {
 	for i, r := range o.rows {
 		rows[i] = o.datum(r)
 	}
-	return o.d.Exports.ExportTable("tiers", func(_ context.Context, write func(desk.Datum) error) error {
+	return o.d.Exports.ExportTable("tiers", func(_ context.Context, write func(desk.Datum) error) ([]safetext.Text, error) {
 		for _, r := range rows {
 			if err := write(r); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		return nil
+		return nil, nil
 	})
 }
 
