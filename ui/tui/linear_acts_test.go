@@ -357,6 +357,34 @@ func TestLinearIdleLock(t *testing.T) {
 	}
 }
 
+// held is a clock that stands until a test moves it.
+type held struct{ at time.Time }
+
+func (c *held) Now() time.Time { return c.at }
+
+// leaving are acts during whose preview the operator goes away for an hour.
+type leaving struct {
+	*actsFake
+	clock *held
+}
+
+func (a leaving) Preview(ctx context.Context, store, id string) ([]string, error) {
+	a.clock.at = a.clock.at.Add(time.Hour)
+	return a.actsFake.Preview(ctx, store, id)
+}
+
+// An answer to a question must not be obeyed after the time of the idle lock, and the one after it is a command again.
+func TestLinearIdleLockInAQuestion(t *testing.T) {
+	got := converse(t, talkDesk(t, func(o *tui.Options, _ map[string]*fake) {
+		clock := &held{now}
+		o.Clock, o.IdleLock, o.Acts = clock, time.Minute, leaving{o.Acts.(*actsFake), clock}
+	}), "forget crewship:crews/eng/agents/bo/daily/2026-05-20.md", "2026-05-20.md", "2026-05-20.md", "unlock", "tiers")
+	ordered(t, got, "Forget ", "that line was not obeyed", "memdesk is locked", "locked> locked> Unlocked.", "Nothing was changed.", "Store crewship")
+	if strings.Contains(got, "Done:") || strings.Contains(got, "Reason") {
+		t.Errorf("the answer was obeyed:\n%s", got)
+	}
+}
+
 // A panic in a backend must end the command but not the conversation, and print none of its data.
 func TestLinearSurvivesABrokenStore(t *testing.T) {
 	got := converse(t, talkDesk(t, func(_ *tui.Options, fakes map[string]*fake) { fakes["crewship"].crash = true }),

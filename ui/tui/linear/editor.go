@@ -1,6 +1,7 @@
 package linear
 
 import (
+	"errors"
 	"io"
 	"os"
 	"strings"
@@ -29,7 +30,9 @@ func (l *linear) compose(e *edit.Edit) tea.Cmd {
 	c.SetStdin(l.in)
 	c.SetStdout(out)
 	c.SetStderr(out)
-	return d.Edits.Edited(e, c.Run())
+	failed := c.Run()
+	l.a.Curtain.Idle() // whoever types in an editor is not away
+	return d.Edits.Edited(e, failed)
 }
 
 // typeIn takes a text line by line.
@@ -49,7 +52,11 @@ func (l *linear) typeIn(e *edit.Edit) tea.Cmd {
 		switch {
 		case err != nil:
 			l.a.D.Edits.Editing = nil // the typed text is kept, and named at the next start
-			return l.ended(e, was, b.String())
+			word := "the input ended"
+			if errors.Is(err, errAway) {
+				word = err.Error()
+			}
+			return l.ended(e, was, b.String(), word)
 		case l.ear.cut(line):
 			l.say("That line may have lost its end, for this terminal passes %s of a line, and was not taken. Type a shorter one, or say .cancel and use memdesk retain.", prose.Plural(int64(utf8.RuneCountInString(line)), "character"))
 		case line == ".":
@@ -86,20 +93,20 @@ func (l *linear) typeIn(e *edit.Edit) tea.Cmd {
 	}
 }
 
-// ended puts aside what the operator has typed when the input ends: an earlier text of theirs, then the new lines.
-func (l *linear) ended(e *edit.Edit, was, typed string) tea.Cmd {
+// ended puts aside what the operator has typed when the input ends or nobody types on: an earlier text of theirs, then the new lines.
+func (l *linear) ended(e *edit.Edit, was, typed, word string) tea.Cmd {
 	if was == e.Base {
 		was = ""
 	}
 	if was == "" && typed == "" {
-		return l.a.D.Edits.ThrowAway(e, "the input ended: nothing was changed")
+		return l.a.D.Edits.ThrowAway(e, word+": nothing was changed")
 	}
 	if typed != "" {
 		if err := e.Draft.Write(diff.Ended(was) + typed); err != nil {
 			l.say("What you typed now could not be kept: %s.", l.esc.Err(err))
 		}
 	}
-	return l.a.D.Edits.PutAside(e, "the input ended")
+	return l.a.D.Edits.PutAside(e, word)
 }
 
 // linesOf returns lines of a text: all, one, or a range.

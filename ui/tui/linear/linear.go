@@ -64,15 +64,12 @@ func Run(ctx context.Context, o tui.Options) error {
 	l.greet()
 	for {
 		line, err := l.ask("memdesk> ")
-		if err != nil || ctx.Err() != nil {
+		if err != nil && !errors.Is(err, errAway) || ctx.Err() != nil {
 			return l.farewell(err)
 		}
 		l.elapsed()
-		if !l.a.Curtain.Idle() {
+		if err == nil {
 			l.obey(line)
-		} else {
-			l.say("Nobody has typed for a while, so that line was not obeyed.")
-			l.lock("")
 		}
 		if l.leaving {
 			return l.farewell(nil)
@@ -83,6 +80,14 @@ func Run(ctx context.Context, o tui.Options) error {
 func newLinear(ctx context.Context, o tui.Options, in io.Reader, out io.Writer) *linear {
 	l := &linear{a: tui.NewApp(ctx, o), seen: map[model.Ref]model.Revision{}}
 	l.voice = &voice{ctx: ctx, esc: l.a.D.Esc, out: bufio.NewWriter(out)}
+	l.away = func() bool {
+		if !l.a.Curtain.Idle() {
+			return false
+		}
+		l.say("Nobody has typed for a while, so that line was not obeyed.")
+		l.lock("")
+		return true
+	}
 	l.in, l.out, l.ear = newEar(in, out, l.out)
 	l.width = columns(ctx, out, o.Sizes, l.ear.resize)
 	d := l.a.D
@@ -167,11 +172,12 @@ func (l *linear) obey(line string) {
 func (l *linear) lock(string) tea.Cmd {
 	l.say("memdesk is locked: nothing is obeyed until you type unlock. What was said before stays on your terminal.")
 	for {
-		line, err := l.ask("locked> ")
+		line, err := l.listen("locked> ")
 		if err != nil {
 			return nil
 		}
 		if word := strings.TrimSpace(line); word == "unlock" || word == tui.UnlockKey {
+			l.a.Curtain.Idle() // the next line is of somebody who is there
 			return l.say("Unlocked.")
 		}
 	}

@@ -3,6 +3,7 @@ package linear
 import (
 	"bufio"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -23,9 +24,23 @@ type voice struct {
 	prefix  string     // of the next message: the result of an act
 	more    func()     // the rest of a long text; nil: none
 	leaving bool
+	away    func() bool // the operator was away for too long before the last line, and is back now
 }
 
+// errAway says that a line was not taken: nobody had typed for a while before it.
+var errAway = errors.New("nobody had typed for a while")
+
+// ask takes a line, be it a command, an answer or a line of a text.
 func (v *voice) ask(prompt string) (string, error) {
+	line, err := v.listen(prompt)
+	if err == nil && v.away() {
+		return "", errAway
+	}
+	return line, err
+}
+
+// listen is ask without a look at how long it took.
+func (v *voice) listen(prompt string) (string, error) {
 	parts := v.broken(safetext.Const(prompt))
 	last := len(parts) - 1
 	for _, part := range parts[:last] {
