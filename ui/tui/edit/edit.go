@@ -361,11 +361,26 @@ func (ed *Edits) conflictDialog(ctx context.Context, e *Edit, words string) *dia
 	overwrite := *e
 	overwrite.baseless = false
 	overwrite.Base, overwrite.Original, overwrite.Req.IfMatch = now, now, revision
+	copied, copyText := false, ""
+	if e.What == ResolveItem { // the answer counts for both sides as they are now
+		overwrite.Second.CopyRev = revision
+		if e.Second.ID != e.Second.Target {
+			_, it, err := ed.D.Readable(ctx, model.Ref{Store: e.Store.Name, ID: e.Second.ID})
+			if err != nil {
+				return ed.troubleDialog(e, esc.Sprintf("A side has changed meanwhile, and how the copy is now cannot be read: %s", prose.Reason(esc, err)), words)
+			}
+			copied, copyText = it.Revision != e.Second.CopyRev, it.Body
+			overwrite.Second.CopyRev = it.Revision
+		}
+	}
 	what := esc.Const("Somebody else has changed it since you opened it. Neither side is lost.")
 	verb := "Overwrite"
 	if gone {
 		what = esc.Const("Somebody else has removed it since you opened it.")
 		overwrite.Req.IfMatch, verb = model.Absent, "Write anew"
+	}
+	if copied && !gone && revision == e.Req.IfMatch {
+		what = esc.Const("Somebody else has changed the copy since you opened it. Neither side is lost.")
 	}
 	d.Lines = []text.Line{
 		{Value: esc.Sprintf("%s has changed.", esc.LineMax(e.Label, prose.MaxTitle)), Kind: text.Title},
@@ -383,6 +398,9 @@ func (ed *Edits) conflictDialog(ctx context.Context, e *Edit, words string) *dia
 		d.Lines = append(d.Lines, text.Line{Value: esc.Sprintf("Lines: yours %s against theirs. What you began with is not kept.", yours.Signs())})
 	case theirs != (diff.Change{}) || yours != (diff.Change{}):
 		d.Lines = append(d.Lines, text.Line{Value: esc.Sprintf("Lines: theirs %s since you opened it, yours %s against theirs.", theirs.Signs(), yours.Signs())})
+	}
+	if copied {
+		c.Section(esc, "yours against the copy, which goes", "the copy as it is now", "as you wrote it", copyText, words)
 	}
 	d.Body = c.Text(nil)
 	d.Choices = []dialog.Choice{
