@@ -29,7 +29,7 @@ func (l *linear) converse(d *dialog.Dialog) tea.Cmd {
 		c, ok = l.choose(d)
 	}
 	if ok && c.Act != nil && !d.NoReason {
-		ok = l.why(d)
+		ok = l.why(d, d.Must && c.Typed)
 	}
 	switch {
 	case !ok && d.Canceled != nil:
@@ -101,13 +101,13 @@ func (l *linear) confirm(word safetext.Text, meant func(typed string) bool) bool
 }
 
 // why asks for the reason; without a required reason nothing is done.
-func (l *linear) why(d *dialog.Dialog) bool {
+func (l *linear) why(d *dialog.Dialog, must bool) bool {
 	prompt := "Reason, for the audit log (may be empty): "
-	if d.Must {
+	if must {
 		prompt = "Reason, for the audit log, required: "
 	}
 	ok := l.asks(&d.Reason, prompt)
-	if ok && d.Must && strings.TrimSpace(d.Reason.Value()) == "" {
+	if ok && must && strings.TrimSpace(d.Reason.Value()) == "" {
 		l.say("A reason is required.")
 		return false
 	}

@@ -51,7 +51,7 @@ type Dialog struct {
 	Body     *text.Page    // shown under the lines, scrollable; nil: nothing
 	Name     safetext.Text // to be typed first, as shown; empty: nothing to type
 	NoReason bool          // no reason is asked for the audit log
-	Must     bool          // a reason is required
+	Must     bool          // a reason is required, by the choices that are Typed
 	Fields   []Field
 	Form     bool // asks for fields, and is no act yet
 	Choices  []Choice
@@ -496,7 +496,7 @@ func (md *Modal) Enter() tea.Cmd {
 		md.Warn("type the name first: %s", d.Name)
 		d.jump(onName)
 		return nil
-	case d.Must && c.Act != nil && strings.TrimSpace(d.Reason.Value()) == "":
+	case d.Must && c.Typed && strings.TrimSpace(d.Reason.Value()) == "":
 		md.Warn("give a reason first")
 		d.jump(onReason)
 		return nil

@@ -1,12 +1,14 @@
 package dialog
 
 import (
+	"context"
 	"strings"
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
 
 	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/loop"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/text"
 )
@@ -67,6 +69,24 @@ func TestNameIsTypedAsShown(t *testing.T) {
 			if got := ansi.Strip(strings.Join(rows, "\n")); !strings.Contains(got, "type "+shown.String()+" to confirm") {
 				t.Errorf("plain %v: %q is shown as\n%s", plain, shown, got)
 			}
+		}
+	}
+}
+
+// A required reason must be asked for by the choices that write, not by one that only leads on.
+func TestAReasonIsForTheChoiceThatWrites(t *testing.T) {
+	md := &Modal{Loop: &loop.Loop{Ctx: t.Context(), St: paint.New(paint.Looks{}, true), Say: func(paint.Tone, safetext.Text) {}}}
+	nothing := func(context.Context, Filled) Acted { return Acted{} }
+	for n, goes := range []bool{true, false} {
+		d := &Dialog{Must: true, Choices: []Choice{{Verb: "Edit again", Act: nothing}, {Verb: "Overwrite", Typed: true, Act: nothing}}}
+		md.Dialog = d
+		for i, s := range d.stops() {
+			if s == (stop{onChoice, n}) {
+				d.at = i
+			}
+		}
+		if md.Enter(); d.Busy != goes {
+			t.Errorf("%s without a reason: begun %v", d.Choices[n].Verb, d.Busy)
 		}
 	}
 }

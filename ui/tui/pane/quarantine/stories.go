@@ -266,7 +266,7 @@ func (sa *Stories) askHarmless(s review.Story) tea.Cmd {
 		if alike > 0 {
 			lines = append(lines, text.Line{Value: sa.D.Esc.Sprintf("%s of them for saying nearly the same as the others.", prose.Group(alike))})
 		}
-		return &dialog.Dialog{Title: sa.D.Esc.Const("Harmless"), Lines: lines, Must: true, Choices: []dialog.Choice{{Verb: "Mark", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
+		return &dialog.Dialog{Title: sa.D.Esc.Const("Harmless"), Lines: lines, Must: true, Choices: []dialog.Choice{{Verb: "Mark", Typed: true, Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 			n := prose.Plural(n, "text")
 			if err := sa.D.Stories.ClearTexts(ctx, texts, f.Reason); err != nil {
 				return dialog.Acted{Text: sa.D.Esc.Sprintf("not marked: %s", prose.Reason(sa.D.Esc, err))}
