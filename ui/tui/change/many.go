@@ -75,10 +75,7 @@ func forgetOne(d *desk.Desk, ctx context.Context, b *task.Bulk, t Target, why st
 		o.Why = d.Esc.Const("it has changed since it was marked")
 		return o
 	case err != nil:
-		o.Why = prose.Reason(d.Esc, err)
-		if !model.Unchanged(err) {
-			o.Word = "not known"
-		}
+		o.Word, o.Why = task.Failed(err), prose.Reason(d.Esc, err)
 		return o
 	case done.Removed == 0:
 		o.Ok, o.Word = true, "gone already"
@@ -278,7 +275,7 @@ func undoEach(d *desk.Desk, entries []operator.UndoRow, why string) *task.Bulk {
 				b.Locked(func() { b.Undone = append(b.Undone, u.ID) })
 			}
 			if err != nil {
-				o.Why = prose.Reason(d.Esc, err)
+				o.Word, o.Why = task.Failed(err), prose.Reason(d.Esc, err)
 				return o
 			}
 			o.Ok, o.Word = true, did(u)

@@ -37,6 +37,14 @@ type Outcome struct {
 	Why         safetext.Text
 }
 
+// Failed is the word for an item whose act failed: it is left only where the error proves that.
+func Failed(err error) string {
+	if model.Unchanged(err) {
+		return "left"
+	}
+	return "not known"
+}
+
 // Underway is the long work of this session.
 type Underway struct {
 	D     *desk.Desk

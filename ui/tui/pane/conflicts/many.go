@@ -97,7 +97,7 @@ func (rs *resolutions) resolveEach(all []conflict.Copy, t conflict.Take, reason 
 			o := task.Outcome{Store: c.Store, Name: c.ID, Word: "left"}
 			done, err := d.Conflicts.Resolve(ctx, c, conflict.Choice{Take: t}, reason)
 			if err != nil {
-				o.Why = prose.Reason(d.Esc, err)
+				o.Word, o.Why = task.Failed(err), prose.Reason(d.Esc, err)
 				return o
 			}
 			o.Ok, o.Word = true, "resolved"
