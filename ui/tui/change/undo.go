@@ -1,6 +1,7 @@
 package change
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -242,6 +243,7 @@ func undoKind(us *Undos) record.Kind[operator.UndoRow] {
 			{Title: "WHEN", Width: 21, Dim: true}, {Title: "CHANGE", Width: 8}, {Title: "STORE", Width: 12}, {Title: "SIZE", Width: 10, Right: true, Dim: true}, {Title: "ITEM"},
 		},
 		Least:  []int{21, 8, 8, 0, 18},
+		Traits: record.Traits[operator.UndoRow]{Less: map[int]func(a, b operator.UndoRow) int{3: func(a, b operator.UndoRow) int { return cmp.Compare(a.Bytes, b.Bytes) }}},
 		Fetch:  us.fetch,
 		Detail: func(_ context.Context, raw operator.UndoRow) *text.Page { return undoText(d, raw) },
 		Name:   "undo", Field: func(raw operator.UndoRow) string { return raw.ID }, Datum: undoDatum,

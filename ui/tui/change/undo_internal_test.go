@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"memdesk/operator"
+	"memdesk/ui/tui/desk/desktest"
 )
 
 // TestEffect: the question before an undo must say which items go, for the change may have made some of them.
@@ -49,5 +50,12 @@ func TestTakeManyAtOnce(t *testing.T) {
 	}
 	if len(us.Acts) != 2 || len(us.Acts[1]) != 1 || us.Acts[1][0] != "a" || !us.some {
 		t.Errorf("left: %v", us.Acts)
+	}
+}
+
+// TestSizesSortAsNumbers: 999 B must stand before 1.2 KB.
+func TestSizesSortAsNumbers(t *testing.T) {
+	if less := undoKind(&Undos{D: desktest.New()}).Less[3]; less == nil || less(operator.UndoRow{Bytes: 999}, operator.UndoRow{Bytes: 1200}) >= 0 {
+		t.Error("changes sort by the words of their sizes")
 	}
 }
