@@ -90,7 +90,7 @@ func planKeys(rq *requests, p *record.List[planRow], r operator.ErasureRequest, 
 			return rq.D.Modal.Show(rq.holdDialog(r, decisions(p), p.Marks.Outside(), placeIn(p, shown)))
 		}),
 		act.Lift.Called("lift the hold on this item, the marked ones, or all below this heading").With(can(planRow.held, "it is not on hold"), func() tea.Cmd {
-			return rq.lift(r, decisions(p), placeIn(p, shown))
+			return rq.lift(r, decisions(p), p.Marks.Outside(), placeIn(p, shown))
 		}),
 		act.Choose.With(can(planRow.going, "it is on hold"), func() tea.Cmd { return rq.choose(r, decisions(p), p.Marks.Outside(), placeIn(p, shown)) }),
 		act.Plan.Called("search every store again and make the plan anew").With(act.Unless(free, rq.D.NoBulk), func() tea.Cmd { return rq.replan(r, placeIn(p, shown)) }),
@@ -164,35 +164,41 @@ func holdsOf(items []gdpr.Step, ground string) []gdpr.Hold {
 }
 
 // lift asks whether to lift the holds of this request on items.
-func (rq *requests) lift(r operator.ErasureRequest, items []gdpr.Step, at *planPlace) tea.Cmd {
+func (rq *requests) lift(r operator.ErasureRequest, items []gdpr.Step, hidden int, at *planPlace) tea.Cmd {
 	d, esc := rq.D, rq.D.Esc
 	return d.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
 		now, err := d.Erasure.Request(ctx, r.ID) // holds were made since the plan was opened
 		if err != nil {
 			return nil, prose.Reason(esc, err)
 		}
-		if len(items) == 1 {
-			return rq.liftDialog(now, stepRef(items[0]).String(), at), safetext.Text{}
-		}
-		own := map[model.Ref]bool{}
-		for _, h := range now.Holds {
-			own[model.Ref{Store: h.Store, ID: h.ID}] = true
-		}
-		all := len(items)
-		items := slices.DeleteFunc(slices.Clone(items), func(st gdpr.Step) bool { return st.Action != gdpr.Held || !own[stepRef(st)] })
-		if len(items) == 0 {
-			return nil, esc.Const("none of them is on hold under this request")
-		}
-		var lines []text.Line
-		if left := all - len(items); left > 0 {
-			lines = append(lines, text.Line{Value: esc.Sprintf("%s more of them are not on hold under this request.", prose.Group(left)), Kind: text.Note})
-		}
-		dlg := rq.decision("Hold", esc.Sprintf("Lift the hold on %s?", itemWords(esc, items)), items, 0, lines...)
-		dlg.Choices = []dialog.Choice{{Verb: "Lift", Act: func(ctx context.Context, _ dialog.Filled) dialog.Acted {
-			return rq.replanned(r, d.Erasure.Unhold(ctx, r.ID, holdsOf(items, "")...), "lifted", at)
-		}}}
-		return dlg, safetext.Text{}
+		return rq.liftMarked(now, items, hidden, at)
 	})
+}
+
+// liftMarked asks about items of a plan, some of them hidden by the filter.
+func (rq *requests) liftMarked(r operator.ErasureRequest, items []gdpr.Step, hidden int, at *planPlace) (*dialog.Dialog, safetext.Text) {
+	d, esc := rq.D, rq.D.Esc
+	if len(items) == 1 {
+		return rq.liftDialog(r, stepRef(items[0]).String(), at), safetext.Text{}
+	}
+	own := map[model.Ref]bool{}
+	for _, h := range r.Holds {
+		own[model.Ref{Store: h.Store, ID: h.ID}] = true
+	}
+	all := len(items)
+	items = slices.DeleteFunc(slices.Clone(items), func(st gdpr.Step) bool { return st.Action != gdpr.Held || !own[stepRef(st)] })
+	if len(items) == 0 {
+		return nil, esc.Const("none of them is on hold under this request")
+	}
+	var lines []text.Line
+	if left := all - len(items); left > 0 {
+		lines = append(lines, text.Line{Value: esc.Sprintf("%s more of them are not on hold under this request.", prose.Group(left)), Kind: text.Note})
+	}
+	dlg := rq.decision("Hold", esc.Sprintf("Lift the hold on %s?", itemWords(esc, items)), items, hidden, lines...)
+	dlg.Choices = []dialog.Choice{{Verb: "Lift", Act: func(ctx context.Context, _ dialog.Filled) dialog.Acted {
+		return rq.replanned(r, d.Erasure.Unhold(ctx, r.ID, holdsOf(items, "")...), "lifted", at)
+	}}}
+	return dlg, safetext.Text{}
 }
 
 // choose asks whether to override the policy for items. Those on hold stay.

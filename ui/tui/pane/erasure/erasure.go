@@ -452,7 +452,7 @@ func erasureKeys(rq *requests, p *record.List[operator.ErasureRequest]) []act.Ac
 		}, rq.erase),
 		on(act.Pause, func(r operator.ErasureRequest) string { return act.When(!r.Under(), "no run is under way") }, rq.pauseErasure),
 		on(act.ExportPerson, func(r operator.ErasureRequest) string {
-			return cmp.Or(withdrawn(r), act.When(r.Done(), "the request is complete: there is nothing left to export"))
+			return cmp.Or(rq.D.NoExport(), withdrawn(r), act.When(r.Done(), "the request is complete: there is nothing left to export"))
 		}, rq.exportErasure),
 		on(act.Approve, func(r operator.ErasureRequest) string {
 			return cmp.Or(act.When(r.State == gdpr.StateInScope && !rq.D.Erasure.Rules().RequireApproval, "it was carried out, and needed no approval"), planned(r), rq.unasked(r))
@@ -465,7 +465,7 @@ func erasureKeys(rq *requests, p *record.List[operator.ErasureRequest]) []act.Ac
 			r := p.Here()
 			return act.When(p.None() != "" || !r.Receipted() && !r.Unfinished(), "there are verdicts at the end of a run")
 		}, func() tea.Cmd { return rq.openVerdicts(p.Here()) }),
-		on(act.Receipt, withdrawn, rq.saveReceipt),
+		on(act.Receipt, func(r operator.ErasureRequest) string { return cmp.Or(rq.D.NoExport(), withdrawn(r)) }, rq.saveReceipt),
 		on(act.Lift, func(r operator.ErasureRequest) string {
 			switch {
 			case r.Under():

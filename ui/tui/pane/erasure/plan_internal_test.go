@@ -8,6 +8,7 @@ import (
 
 	"memdesk/backends"
 	"memdesk/gdpr"
+	"memdesk/internal/safetext"
 	"memdesk/jobs"
 	"memdesk/model"
 	"memdesk/operator"
@@ -148,5 +149,34 @@ func TestNotSearchedIsNotDone(t *testing.T) {
 		if got := lines[0].Value.String(); !strings.Contains(got, "not searched") || strings.Contains(got, "done") {
 			t.Errorf("at %q: %q", note, got)
 		}
+	}
+}
+
+// TestNoFileOfAServer: over a connection the keys that write files must refuse before a name is typed.
+func TestNoFileOfAServer(t *testing.T) {
+	d := desktest.New()
+	d.Acts, d.Remote = struct{ desk.Acts }{}, true
+	p := record.New(d, record.Kind[operator.ErasureRequest]{})
+	p.Window.Rows = []record.Row[operator.ErasureRequest]{{}}
+	for _, key := range []string{"x", "S"} {
+		if k, ok := act.Find(erasureKeys(&requests{D: &pane.Bench{Desk: d}}, p), key); !ok || k.Why() != d.NoExport() {
+			t.Errorf("%s: %q", key, k.Why())
+		}
+	}
+}
+
+// TestLiftCountsWhatIsHidden: lifting a hold lets an item go, so the question must count marked items outside of the filter.
+func TestLiftCountsWhatIsHidden(t *testing.T) {
+	d := desktest.New()
+	var r operator.ErasureRequest
+	r.Holds = []gdpr.Hold{{Store: "db", ID: "a"}, {Store: "db", ID: "b"}}
+	items := []gdpr.Step{{Store: "db", ID: "a", Action: gdpr.Held}, {Store: "db", ID: "b", Action: gdpr.Held}}
+	asked, _ := (&requests{D: &pane.Bench{Desk: d}}).liftMarked(r, items, 1, nil)
+	var all []safetext.Text
+	for _, l := range asked.Lines {
+		all = append(all, l.Value)
+	}
+	if got := d.Esc.Join(all, "\n").String(); !strings.Contains(got, "1 of the marked ones") {
+		t.Errorf("the question is\n%s", got)
 	}
 }
