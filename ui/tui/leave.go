@@ -23,7 +23,8 @@ type leaver struct {
 
 // atWork reports whether something may end with this console.
 func (l *leaver) atWork() bool {
-	return len(l.a.D.Work.Bulks) > 0 || l.a.D.Exports.AtWork() || l.a.D.Tied
+	d := l.a.D.Modal.Dialog
+	return d != nil && d.Busy || len(l.a.D.Work.Bulks) > 0 || l.a.D.Exports.AtWork() || l.a.D.Tied
 }
 
 // leave ends the console, after a question where running work of this session would end too.
@@ -89,20 +90,19 @@ func (l *leaver) leaveNow(running []jobs.Status, tied map[jobs.ID]bool, unknown 
 		}
 	}
 	switch {
-	case len(stops) == 0:
+	case len(stops) == 0 && unknown == nil:
 		return tea.Quit
 	case l.a.D.Modal.Dialog != nil || l.a.D.Edits.Editing != nil || l.a.Curtain.down: // another question is open
 		l.warned = true
 		return l.a.D.Warn("%s", l.leaveWarning())
 	}
-	n := int64(len(stops))
-	lines := []text.Line{
-		{Value: esc.Const("Leave memdesk?"), Kind: text.Title},
-		{Value: esc.Sprintf("This stops %s of this session after the step under way, unless it has ended meanwhile. What is done stays done, the rest is left as it is.", prose.Plural(n, "job")), Kind: text.Alert},
+	lines := []text.Line{{Value: esc.Const("Leave memdesk?"), Kind: text.Title}}
+	if n := len(stops); n > 0 {
+		lines = append(lines, text.Line{Value: esc.Sprintf("This stops %s of this session after the step under way, unless it has ended meanwhile. What is done stays done, the rest is left as it is.", prose.Plural(n, "job")), Kind: text.Alert})
+		lines = append(lines, few(esc, stops)...)
 	}
-	lines = append(lines, few(esc, stops)...)
 	if unknown != nil {
-		lines = append(lines, text.Line{Value: esc.Sprintf("What else runs is not known: %s.", prose.Reason(esc, unknown)), Kind: text.Alert})
+		lines = append(lines, text.Line{Value: esc.Sprintf("What else runs, and would stop, is not known: %s.", prose.Reason(esc, unknown)), Kind: text.Alert})
 	}
 	if len(goes) > 0 {
 		lines = append(lines, text.Line{Value: esc.Sprintf("%s run on their own and go on:", prose.Plural(len(goes), "job"))})
