@@ -172,6 +172,11 @@ func (p *player) room() tui.Size {
 func (p *player) say(at int, caption string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	select {
+	case <-p.over: // the operator has the console
+		return
+	default:
+	}
 	p.at, p.caption = at, caption
 	p.draw()
 }
@@ -181,6 +186,11 @@ func (p *player) play(ctx context.Context, steps []Step) {
 	pause := func(d time.Duration) bool {
 		select {
 		case <-time.After(d):
+			select {
+			case <-p.over: // both were ready
+				return false
+			default:
+			}
 			return true
 		case <-p.over:
 		case <-ctx.Done():
@@ -259,7 +269,7 @@ func (p *player) takes(b []byte) (taken bool) {
 	return taken
 }
 
-// isKey tells cursor and function keys from a terminal's answers and from the mouse.
+// isKey tells keys from a terminal's answers and from the mouse; u ends keys of the kitty protocol, Escape too.
 func isKey(b []byte) bool {
-	return len(b) >= 3 && b[1] == '[' && b[2] != '?' && b[2] != '<' && strings.ContainsRune("ABCDHFZ~", rune(b[len(b)-1]))
+	return len(b) >= 3 && b[1] == '[' && b[2] != '?' && b[2] != '<' && strings.ContainsRune("ABCDHFPQSZ~u", rune(b[len(b)-1]))
 }

@@ -94,7 +94,7 @@ func TestTheTourNeedsRoom(t *testing.T) {
 
 // The first key must end the tour and have no other effect; then the console gets keys and screen.
 func TestAKeyEndsTheTour(t *testing.T) {
-	for _, key := range []string{"x", "\x1b", "\x1b[A", "q"} {
+	for _, key := range []string{"x", "\x1b", "\x1b[A", "\x1b[27u", "\x1b[1;2P", "q"} {
 		p := newPlayer(&screen{})
 		ctx, stop := context.WithCancel(context.Background())
 		p.resize(ctx, 100, 32)
@@ -150,5 +150,16 @@ func TestStepsFit(t *testing.T) {
 	}
 	if all < 80*time.Second || all > 105*time.Second {
 		t.Errorf("the tour takes %s", all)
+	}
+}
+
+// TestNoCaptionAfterAKey: once the operator has the console, the script must not draw over it.
+func TestNoCaptionAfterAKey(t *testing.T) {
+	p := newPlayer(&screen{})
+	if !p.takes([]byte("x")) {
+		t.Fatal("the key did not end the tour")
+	}
+	if p.say(3, "a caption"); p.caption != "" {
+		t.Errorf("the caption %q is back", p.caption)
 	}
 }
