@@ -162,13 +162,18 @@ func (f filtered) Accept() (ssh.Channel, <-chan *ssh.Request, error) {
 	passed := make(chan *ssh.Request)
 	go func() {
 		defer close(passed)
-		env := 0
+		env, begun := 0, false
 		for r := range reqs {
 			if r.Type == "env" {
 				env++
 			}
 			if !ofConsole(r, env) {
 				_ = r.Reply(false, nil) // the connection may be gone
+				continue
+			}
+			begun = begun || r.Type == "shell" || r.Type == "exec" || r.Type == "subsystem"
+			if r.Type == "window-change" && !begun { // the library would wait for a reader of the size
+				_ = r.Reply(true, nil)
 				continue
 			}
 			passed <- r

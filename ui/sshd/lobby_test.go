@@ -3,6 +3,8 @@ package sshd_test
 import (
 	"errors"
 	"net"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -190,4 +192,61 @@ func TestRequests(t *testing.T) {
 	}{"xterm", 80, 24, 0, 0, ""})); err != nil || !ok {
 		t.Errorf("a terminal is answered %v, %v", ok, err)
 	}
+}
+
+// A window that changes its size before the shell, or in a session that is refused, must stop no channel and leave nothing behind.
+func TestSizesBeforeAShell(t *testing.T) {
+	s := serve(t, 0)
+	c, err := s.dial(ssh.PublicKeys(s.ana))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	session, err := c.NewSession()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := session.RequestPty("xterm", 24, 80, nil); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		if err := session.WindowChange(30, 90); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begun := make(chan error, 1)
+	go func() { begun <- session.Shell() }()
+	if err := wait(t, "the shell", begun); err != nil {
+		t.Fatal(err)
+	}
+	refused, requests, err := c.OpenChannel("session", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go ssh.DiscardRequests(requests)
+	size := struct{ Columns, Rows, Width, Height uint32 }{90, 30, 0, 0}
+	for _, r := range []struct {
+		name    string
+		payload any
+	}{
+		{"pty-req", struct {
+			Term                         string
+			Columns, Rows, Width, Height uint32
+			Modes                        string
+		}{"xterm", 80, 24, 0, 0, ""}},
+		{"exec", struct{ Command string }{"id"}}, {"window-change", size}, {"window-change", size}, {"window-change", size},
+	} {
+		if _, err := refused.SendRequest(r.name, false, ssh.Marshal(r.payload)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = c.Close()
+	for range 500 {
+		stacks := make([]byte, 1<<20)
+		if !strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "ssh.(*session).handleRequests") {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Error("a channel is still served after its connection has ended")
 }

@@ -60,6 +60,9 @@ func (s *Server) session(ch charm.Session) {
 	}
 	known, ok := find(keys, key)
 	pty, changes, terminal := ch.Pty()
+	if terminal {
+		defer func() { go drain(changes) }() // of a session that was refused, too
+	}
 	switch {
 	case !ok: // removed from the file since the login
 		refuse(ch, 1, "memdesk: this key is not authorized any more")
@@ -136,6 +139,12 @@ func (s *Server) serve(ch charm.Session, known AuthorizedKey, pty charm.Pty, cha
 func refuse(ch charm.Session, code int, line string) {
 	_, _ = io.WriteString(ch.Stderr(), safetext.Line(line).String()+"\r\n")
 	_ = ch.Exit(code)
+}
+
+// drain takes the sizes that nobody needs any more, until the channel ends: the library waits for a reader of each.
+func drain(changes <-chan charm.Window) {
+	for range changes {
+	}
 }
 
 // forward passes sizes on, only the newest when the reader is late: the library stops serving the connection
