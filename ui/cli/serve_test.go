@@ -193,7 +193,11 @@ func (d *desk) server(keys string) (addr string) {
 	r, w := io.Pipe()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan int, 1)
-	p := cli.Program{Args: []string{"--open", "crewship=" + d.mem, "serve", "ssh", "--listen", "127.0.0.1:0", "--authorized-keys", file},
+	stores := []string{"--open", "crewship=" + d.mem}
+	if text, _ := os.ReadFile(d.env["MEMDESK_CONFIG"]); bytes.Contains(text, []byte("[[store]]")) {
+		stores = nil // those are all there are, and an erasure is over all
+	}
+	p := cli.Program{Args: append(stores, "serve", "ssh", "--listen", "127.0.0.1:0", "--authorized-keys", file),
 		Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: w, Env: d.environ(), Dir: d.dir,
 		Clock: clock.System{}, Version: "test", Kinds: backends.Builtin(), Terminal: func(any) bool { return false }, User: "daemon"}
 	go func() {

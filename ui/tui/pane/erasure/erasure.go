@@ -135,7 +135,7 @@ func New(d *pane.Bench, at int) (desk.Listing, func() tea.Cmd) {
 		Traits: record.Traits[operator.ErasureRequest]{Badge: 2, Poll: true, Less: map[int]func(a, b operator.ErasureRequest) int{0: func(a, b operator.ErasureRequest) int { return a.Deadline.Compare(b.Deadline) }}},
 	}
 	if d.Erasure == nil {
-		kind.Missing = "no erasure desk is attached to this console. An erasure is over all stores: open it without --store, and without --open where stores are configured"
+		kind.Missing = "no erasure desk is attached to this console. An erasure is over all stores: open it without --store and --open"
 	}
 	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (record.Page[operator.ErasureRequest], error) {
 		all, err := d.Erasure.Requests(ctx)
