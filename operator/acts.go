@@ -106,8 +106,8 @@ func (s *Session) Forget(ctx context.Context, store string, req model.ForgetRequ
 	return done, nil
 }
 
-// actOf is the act of a write.
-func actOf(req model.RetainRequest) Act {
+// ActOf is the act of a write.
+func ActOf(req model.RetainRequest) Act {
 	switch {
 	case req.Mode == model.Append:
 		return Append
@@ -120,7 +120,7 @@ func actOf(req model.RetainRequest) Act {
 // Retain writes one item, and keeps the displaced text for undo. It is Conflict when the item is not at the
 // revision of req. With an error of model.IsPartial the item was written.
 func (s *Session) Retain(ctx context.Context, store string, req model.RetainRequest, reason string) (Done, error) {
-	ctx, st, err := s.begin(ctx, actOf(req), store, req.ID, reason)
+	ctx, st, err := s.begin(ctx, ActOf(req), store, req.ID, reason)
 	if err != nil {
 		return Done{}, err
 	}
@@ -342,7 +342,7 @@ func (s *Session) Writes() Writes { return Writes{s} }
 
 // Retain is undo's, after the session's rules.
 func (w Writes) Retain(ctx context.Context, st model.Store, req model.RetainRequest) (model.RetainResult, undo.Entry, error) {
-	if err := w.s.Allow(ctx, actOf(req), st.Name, req.ID); err != nil {
+	if err := w.s.Allow(ctx, ActOf(req), st.Name, req.ID); err != nil {
 		return model.RetainResult{}, undo.Entry{}, err
 	}
 	return w.s.Undo.Retain(ctx, st, req)
@@ -361,7 +361,7 @@ func (w Writes) Together(ctx context.Context, st model.Store, op model.Op, chang
 	for _, c := range changes {
 		act, id := Forget, ""
 		if c.Retain != nil {
-			act, id = actOf(*c.Retain), c.Retain.ID
+			act, id = ActOf(*c.Retain), c.Retain.ID
 		} else if c.Forget != nil {
 			id = c.Forget.ID
 		}

@@ -123,11 +123,11 @@ func (s *Session) byRole(ctx context.Context, c *model.Call, next func(context.C
 	return next(ctx)
 }
 
-// actOfCall is the act of a store call.
+// ActOfCall is the act of a store call.
 func actOfCall(c *model.Call) Act {
 	switch c.Op {
 	case model.OpRetain:
-		return actOf(*c.Retain)
+		return ActOf(*c.Retain)
 	case model.OpForget:
 		return Forget
 	case model.OpScrub:

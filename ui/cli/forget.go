@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/undo"
 )
 
@@ -27,7 +28,8 @@ func (a *app) forgetCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := a.confirm(cmd.Context(), question); err != nil {
+			store, _, _ := strings.Cut(args[0], ":")
+			if err := a.agree(cmd.Context(), operator.Forget, store, question); err != nil {
 				return err
 			}
 			return a.forgetAll(cmd.Context(), args, req)

@@ -356,7 +356,7 @@ func (a *app) turnAfter(ctx context.Context, file, tier, key, source string) err
 	if err != nil {
 		return err
 	}
-	if err := a.confirm(ctx, a.text.Sprintf("append %d bytes to tier %s of store %s?", len(text), tier, store.Name).String()); err != nil {
+	if err := a.agree(ctx, operator.ActOf(req), store.Name, a.text.Sprintf("append %d bytes to tier %s of store %s?", len(text), tier, store.Name).String()); err != nil {
 		return err
 	}
 	w := s.Writer().WithSource(source)

@@ -63,7 +63,7 @@ func (a *app) retain(ctx context.Context, req model.RetainRequest, kept bool, ar
 		a.sayf("note: %s is kept by the store (%s) and was not written", f.Name, f.Value)
 	}
 	what := cmp.Or(req.ID, req.Tier+" "+req.Key)
-	if err := a.confirm(ctx, a.text.Sprintf("%s %s in store %s with %d bytes?", string(req.Mode), what, store.Name, len(req.Content)).String()); err != nil {
+	if err := a.agree(ctx, operator.ActOf(req), store.Name, a.text.Sprintf("%s %s in store %s with %d bytes?", string(req.Mode), what, store.Name, len(req.Content)).String()); err != nil {
 		return err
 	}
 	done, err := s.Retain(ctx, store.Name, req, a.flags.reason)

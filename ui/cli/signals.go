@@ -180,7 +180,7 @@ func (a *app) calibrate(ctx context.Context, s *operator.Session, apply float64)
 	tab.flush()
 	if apply > 0 {
 		question := "hold back untrusted writes to " + plural(int64(len(open)), "store") + " that score " + strconv.FormatFloat(apply, 'g', -1, 64) + " or more?"
-		if err := a.confirm(ctx, question); err != nil {
+		if err := a.agree(ctx, operator.Calibrate, "", question); err != nil {
 			return err
 		}
 		n, err := s.SetThreshold(ctx, open, apply)
@@ -304,7 +304,7 @@ func (a *app) clearSuspects(ctx context.Context, s *operator.Session, args []str
 		return err
 	}
 	t.add(nil)
-	if err := a.confirm(ctx, "mark "+plural(int64(len(texts)), "text")+" as harmless, "+plural(int64(alike), "text")+" of them for being alike?"); err != nil {
+	if err := a.agree(ctx, operator.Clear, "", "mark "+plural(int64(len(texts)), "text")+" as harmless, "+plural(int64(alike), "text")+" of them for being alike?"); err != nil {
 		return err
 	}
 	if err := s.ClearTexts(ctx, texts, a.flags.reason); err != nil {
