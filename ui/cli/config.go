@@ -75,6 +75,9 @@ func (a *app) checkConfig() error {
 	if err := checkKeys(&cfg); err != nil {
 		return err
 	}
+	if _, err := a.base(); err != nil { // what every command needs: the scanner's model
+		return err
+	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		a.sayf("there is no %s; memdesk looks where stores usually live. `memdesk config init` writes an example", path)
 	}
@@ -109,11 +112,12 @@ func (a *app) initConfig() error {
 	if err != nil {
 		return err
 	}
-	if _, err := f.WriteString(a.Example); err != nil {
-		return errors.Join(err, f.Close())
+	_, err = f.WriteString(a.Example)
+	if err = errors.Join(err, f.Close()); err != nil { // a part of it must not be in the way of the next try
+		return errors.Join(err, os.Remove(path))
 	}
 	a.sayf("wrote %s: every key is explained there", path)
-	return f.Close()
+	return nil
 }
 
 func (a *app) versionCommand() *cobra.Command {

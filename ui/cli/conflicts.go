@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 
@@ -49,7 +50,11 @@ func (a *app) listConflicts(ctx context.Context, s *operator.Session, markers st
 	}
 	t.each(s.Fleet.Members(), func(store model.Store) error {
 		opt.Note = func(what string, gap bool) {
-			a.sayf("%s: %s", store.Name, what)
+			if gap {
+				a.failed(model.Ref{Store: store.Name}, errors.New(what))
+			} else {
+				a.sayf("%s: %s", store.Name, what)
+			}
 			short = short || gap || look == conflict.LookAll
 		}
 		opt.Removed = undo.Removed(kept, store)
@@ -437,10 +442,10 @@ func (a *app) resolveRedundant(ctx context.Context) error {
 		if err == nil {
 			a.sayResolved(c, done, conflict.TakeBase)
 		}
-		t.note(model.Ref{Store: c.Store, ID: c.ID}, err)
-		if err != nil && len(all) == 1 {
+		if err != nil && len(all) == 1 { // the command's own error
 			return err
 		}
+		t.note(model.Ref{Store: c.Store, ID: c.ID}, err)
 	}
 	return t.result()
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -304,10 +305,9 @@ func (a *app) printPlan(ctx context.Context, d *operator.Erasures, p gdpr.Plan, 
 		}
 		if s.Error != "" {
 			incomplete = true
-			a.sayf("%s: %s", s.Store, s.Error)
+			a.failed(model.Ref{Store: s.Store}, errors.New(s.Error))
 		}
-		incomplete = incomplete || len(s.Problems) > 0
-		a.sayEach(s.Problems, "%s: not looked at: %s", s.Store)
+		incomplete = a.incomplete(s.Store, s.Problems) != nil || incomplete
 		for _, note := range s.Notes {
 			notes = append(notes, s.Store+": "+note)
 			a.sayf("%s: %s", s.Store, note)

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -106,7 +107,9 @@ func (a *app) itemsOf(ctx context.Context, s model.Store, f itemsFlags, tab *tab
 
 // incomplete prints what a list could not read, and returns the exit code for a partial list.
 func (a *app) incomplete(store string, problems []string) error {
-	a.sayEach(problems, "%s: not looked at: %s", store)
+	for _, p := range problems {
+		a.failed(model.Ref{Store: store}, errors.New("not looked at: "+p))
+	}
 	return partialIf(len(problems) > 0)
 }
 

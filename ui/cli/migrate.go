@@ -210,6 +210,8 @@ func (a *app) repairCommand() *cobra.Command {
 			file, done, err := s.Repair(ctx, store.Name, ids)
 			if err == nil {
 				a.repaired(store.Name, file, done)
+			} else if file != "" {
+				err = fmt.Errorf("%w; the bytes of these lines are in %s too", err, file)
 			}
 			return err
 		}),

@@ -29,7 +29,7 @@ func (a *app) base() (*operator.Session, error) {
 		return nil, err
 	}
 	o := operator.Options{Config: cfg, Kinds: a.Kinds, Env: a.Env, Dir: a.Dir, Clock: a.Clock, Version: a.Version, TTY: a.TTY,
-		Door: operator.CommandLine, ReadOnly: a.flags.readOnly, Beside: a.beside, Note: func(problem string) { a.errorf("%s", problem) }}
+		Door: operator.CommandLine, ReadOnly: a.flags.readOnly, Beside: a.beside, Note: a.noted}
 	switch v := a.visitor; {
 	case a.caller != "":
 		o.Door, o.Who = operator.Agents, operator.Agent(a.caller)
@@ -118,6 +118,15 @@ func (a *app) storeConfigs(s *operator.Session) ([]backends.StoreConfig, error) 
 		configs = slices.DeleteFunc(slices.Clone(configs), func(c backends.StoreConfig) bool { return !slices.Contains(a.only, c.Name) })
 	}
 	return configs, nil
+}
+
+// noted prints what could not be recorded beside a change. The JSON log holds no address and no path.
+func (a *app) noted(problem string) {
+	if a.logger != nil {
+		a.logger.Error("who made a change could not be recorded, or the log's head not anchored")
+		return
+	}
+	a.errorf("%s", problem)
 }
 
 // narrowed reports whether flags leave out stores that would open without them.

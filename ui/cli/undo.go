@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"memdesk/internal/statedir"
 	"memdesk/model"
 	"memdesk/operator"
 	"memdesk/undo"
@@ -43,6 +44,9 @@ func (a *app) restoreCommand(use, short, long string) *cobra.Command {
 }
 
 func (a *app) listUndo(_ context.Context, s *operator.Session, _ []string) error {
+	if s.State == "" {
+		return statedir.ErrNoHome
+	}
 	entries, damaged, err := s.Undo.List()
 	if err != nil {
 		return err
@@ -80,7 +84,7 @@ func (a *app) restore(ctx context.Context, id string) error {
 	if len(entry.Renewed) > 0 {
 		a.sayf("it comes back without its %s: the store makes these anew", strings.Join(entry.Renewed, ", "))
 	}
-	if err := a.confirm(ctx, "undo the change of "+id+"?"); err != nil {
+	if err := a.agree(ctx, operator.Restore, entry.Store, "undo the change of "+id+"?"); err != nil {
 		return err
 	}
 	done, err := s.Restore(ctx, id, "")
