@@ -181,6 +181,9 @@ func TestBrokenChainHidesNoIntent(t *testing.T) {
 	if intents != 2 { // the third record is damaged and has no phase
 		t.Errorf("%d intents are listed, want 2", intents)
 	}
+	if first, second := s.verified(t.Context()), s.verified(t.Context()); !first.at.Equal(second.at) {
+		t.Error("each page reads the whole of a broken log again")
+	}
 }
 
 // TestStoreEventsStandAmongTheRecords: the stores' own events must appear once, in the order of time,
