@@ -18,9 +18,18 @@ func TestARefusalComesBeforeTheQuestion(t *testing.T) {
 	d.write("topics/x.md", "tide\n")
 	id := d.run("undo", "list", "--json").want(t, 0).row(t, "undo")["undo"].(string)
 	for _, args := range [][]string{{"forget", "crewship:topics/x.md"}, {"retain", "--mode", "append", "--tier", "topics", "--key", "y", "-"}, {"undo", "restore", id},
-		{"turn", "after", "--tier", "daily", "--key", "2031-02-01", "-"}, {"quarantine", "calibrate", "--apply", "5"}} {
+		{"turn", "after", "--tier", "daily", "--key", "2031-02-01", "-"}, {"quarantine", "calibrate", "--apply", "5"}, {"jobs", "cancel", "20260504t091500-0a1b2c3d4e5f6071"}} {
 		if r := d.run(append([]string{"--read-only"}, args...)...).want(t, 6); strings.Contains(r.err, "--yes") {
 			t.Errorf("%q asks: %s", args, r.err)
+		}
+	}
+	noted := map[any]bool{}
+	for _, r := range d.run("audit", "list", "--all", "--json").rows {
+		noted[r["action"]] = noted[r["action"]] || r["result"] == "refused"
+	}
+	for _, act := range []string{"forget", "append", "restore", "quarantine-calibrate", "jobs"} {
+		if !noted[act] {
+			t.Errorf("no record of a refused %s", act)
 		}
 	}
 }
