@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -260,19 +261,27 @@ func (l *Ledger) Current(store, id string, revision model.Revision) (Row, bool) 
 // Erase removes the rows that match and reports how many.
 func (l *Ledger) Erase(match func(line []byte) bool) (int, error) { return eraseLines(match, l.path) }
 
-// eraseLines removes matching lines from a file and its predecessors. It locks out additions and new files
-// meanwhile.
+// eraseLines removes matching lines from a file and its predecessors. It locks out additions and new files only for what
+// was added since it began: a match may take a minute, and every write of every program adds a line.
 func eraseLines(match func([]byte) bool, path string, before ...string) (gone int, err error) {
 	if _, err := os.Stat(filepath.Dir(path)); errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
+	}
+	paths := append(before, path)
+	looked := make([]matched, len(paths))
+	for i, p := range paths {
+		defer looked[i].close()
+		if err := looked[i].look(match, p, false); err != nil {
+			return 0, err
+		}
 	}
 	unlock, err := filelock.Hold(path+".lock", true)
 	if err != nil {
 		return 0, err
 	}
 	defer unlock()
-	for _, p := range append(before, path) {
-		n, err := eraseIn(match, p)
+	for i, p := range paths {
+		n, err := eraseIn(match, p, &looked[i])
 		if gone += n; err != nil {
 			return gone, err
 		}
@@ -280,31 +289,66 @@ func eraseLines(match func([]byte) bool, path string, before ...string) (gone in
 	return gone, nil
 }
 
+// matched is a file whose first size bytes were looked at. It stays open, so that no other file gets its inode.
+type matched struct {
+	file *os.File
+	size int64
+	kept []byte
+	gone int
+}
+
+func (m *matched) close() {
+	if m.file != nil {
+		_ = m.file.Close()
+	}
+	*m = matched{}
+}
+
+// look matches the lines behind those that were looked at, or all of them where the path has another file by now. torn
+// says that nobody is writing a last line without its end.
+func (m *matched) look(match func([]byte) bool, path string, torn bool) error {
+	now, err := os.Stat(path)
+	if err != nil || m.file == nil || !isFile(m.file, now) {
+		m.close()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if m.file, err = os.Open(path); err != nil {
+			return err
+		}
+	}
+	data, err := io.ReadAll(io.NewSectionReader(m.file, m.size, math.MaxInt64-m.size))
+	if err != nil {
+		return err
+	}
+	if !torn {
+		data = data[:bytes.LastIndexByte(data, '\n')+1]
+	}
+	for line := range bytes.Lines(data) {
+		m.size += int64(len(line))
+		if match(line) || !json.Valid(line) { // a torn line may name anybody
+			m.gone++
+			continue
+		}
+		m.kept = append(m.kept, line...)
+	}
+	return nil
+}
+
+func isFile(f *os.File, info os.FileInfo) bool {
+	mine, err := f.Stat()
+	return err == nil && os.SameFile(mine, info)
+}
+
 // eraseIn cleans one file. The caller holds the lock.
-func eraseIn(match func([]byte) bool, path string) (int, error) {
+func eraseIn(match func([]byte) bool, path string, m *matched) (int, error) {
 	if err := sweepTemps(path); err != nil {
 		return 0, err
 	}
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
-	if err != nil {
+	if err := m.look(match, path, true); err != nil || m.gone == 0 {
 		return 0, err
 	}
-	var kept bytes.Buffer
-	gone := 0
-	for line := range bytes.Lines(data) {
-		if match(line) || !json.Valid(line) { // a torn line may name anybody
-			gone++
-			continue
-		}
-		kept.Write(line)
-	}
-	if gone == 0 {
-		return 0, nil
-	}
-	return gone, atomicfile.Write(path, kept.Bytes(), 0o600)
+	return m.gone, atomicfile.Write(path, m.kept, 0o600)
 }
 
 // sweepTemps removes temporary copies of a killed erasure. The caller holds the lock alone, so none is in

@@ -274,6 +274,42 @@ func TestErasingRemovesOldCopies(t *testing.T) {
 	}
 }
 
+// TestErasingHoldsUpNoWrite: a match may take a minute, and every write of every program adds a row.
+func TestErasingHoldsUpNoWrite(t *testing.T) {
+	d := newDesk(t, false)
+	add := func(id string) {
+		if err := d.ledger.Append(origin.Row{Store: "vault", ID: id, Revision: "1"}); err != nil {
+			t.Error(err)
+		}
+	}
+	add("her-1")
+	add("his-1")
+	begun, added := make(chan struct{}), make(chan struct{})
+	go func() {
+		<-begun
+		add("her-2")
+		add("his-2")
+		close(added)
+	}()
+	first := sync.OnceFunc(func() {
+		close(begun)
+		select {
+		case <-added:
+		case <-time.After(5 * time.Second):
+			t.Error("a row waits for the erasure")
+		}
+	})
+	n, err := d.ledger.Erase(func(line []byte) bool { first(); return bytes.Contains(line, []byte("her-")) })
+	<-added
+	if err != nil || n != 2 {
+		t.Errorf("%d rows, %v", n, err)
+	}
+	var left []string
+	if err := d.ledger.All(func(r origin.Row) bool { left = append(left, r.ID); return true }); err != nil || strings.Join(left, " ") != "his-1 his-2" {
+		t.Errorf("left %q, %v", left, err)
+	}
+}
+
 // A line truncated by a crash must lose only itself.
 func TestTornLedger(t *testing.T) {
 	d := newDesk(t, false)

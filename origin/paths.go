@@ -47,16 +47,19 @@ func OpenPaths(dir string, ready func() error) *Paths {
 	return &Paths{file: &Ledger{path: filepath.Join(dir, "paths.jsonl"), ready: ready}}
 }
 
-// Lock keeps every other session and process from making a name until unlock: from the look whether it is free to
-// Set.
-func (p *Paths) Lock() (unlock func(), err error) {
+// Lock keeps every other session and process from making a name in a store until unlock: from the look whether it is free
+// to Set. Locked where another one takes too long.
+func (p *Paths) Lock(store string) (unlock func(), err error) {
 	if p.file == nil {
 		return func() {}, nil // Set refuses
 	}
 	if err := p.file.begin(); err != nil {
 		return nil, err
 	}
-	return filelock.Hold(p.file.path+".make.lock", true)
+	if unlock, err = filelock.Hold(p.file.path+".make."+store+".lock", true); err != nil {
+		err = model.Errorf(model.Locked, "name", "another program makes a name in the store, or the lock cannot be taken")
+	}
+	return unlock, err
 }
 
 // Set names an item, in place of its earlier name.

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"os"
 	"syscall"
+	"time"
 )
 
 // Try takes the lock, exclusive or shared, without waiting; false when another open file has it.
@@ -23,16 +24,29 @@ func Try(f *os.File, exclusive bool) (bool, error) {
 // Wait takes the lock, exclusive or shared, once it is free.
 func Wait(f *os.File, exclusive bool) error { return flock(f, how(exclusive)) }
 
-// Hold takes the lock of a lock file, which is made where it is absent, once it is free.
+// patience bounds Hold: a stopped process would keep all others waiting for as long as it likes.
+const patience = 10 * time.Second
+
+// Hold takes the lock of a lock file, which is made where it is absent, once it is free. After ten seconds it gives up.
 func Hold(path string, exclusive bool) (release func(), err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if err := Wait(f, exclusive); err != nil {
+	pause := time.Millisecond
+	for end := time.Now().Add(patience); ; pause = min(2*pause, 16*time.Millisecond) {
+		got, err := Try(f, exclusive)
+		switch {
+		case got:
+			return func() { _ = Close(f) }, nil
+		case err == nil && time.Now().Before(end):
+			time.Sleep(pause)
+			continue
+		case err == nil:
+			err = errors.New("another process holds the lock")
+		}
 		return nil, errors.Join(err, f.Close())
 	}
-	return func() { _ = Close(f) }, nil
 }
 
 // Close releases the lock, if there is one, and closes the file.

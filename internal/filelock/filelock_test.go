@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"testing/synctest"
 
 	"memdesk/internal/filelock"
 )
@@ -63,4 +64,23 @@ func TestCloseUnlocksCopies(t *testing.T) {
 	if ok, err := filelock.Try(open(t, path), true); !ok || err != nil {
 		t.Errorf("the copy keeps the lock: %v %v", ok, err)
 	}
+}
+
+// TestHoldGivesUp: a stopped process may hold a lock for good.
+func TestHoldGivesUp(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	release, err := filelock.Hold(path, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		if _, err := filelock.Hold(path, false); err == nil {
+			t.Error("the lock was taken twice")
+		}
+	})
+	release()
+	if release, err = filelock.Hold(path, true); err != nil {
+		t.Fatal(err)
+	}
+	release()
 }

@@ -174,7 +174,7 @@ func (c *call) create(ctx context.Context, a memoryArgs) (string, error) {
 		return "", exists(a.Path)
 	}
 	req, named, noPlace := c.place(ctx, at, *a.FileText)
-	unlock, err := c.Names.Lock() // nobody else makes a name in the meantime
+	unlock, err := c.Names.Lock(at.store.Name) // nobody else makes a name in the meantime
 	if err != nil {
 		return "", err
 	}
@@ -342,7 +342,7 @@ func (c *call) rename(ctx context.Context, a memoryArgs) (string, error) {
 		return "", err
 	}
 	_, named, _ := c.place(ctx, to, "")
-	unlock, err := c.Names.Lock()
+	unlock, err := c.Names.Lock(to.store.Name)
 	if err != nil {
 		return "", err
 	}
