@@ -47,7 +47,7 @@ type Statement struct {
 // maxStatement bounds a file of checkpoints, in bytes.
 const maxStatement = 64 << 20
 
-// ReadStatement reads a file of checkpoints.
+// ReadStatement reads a file of checkpoints. It refuses any other file, which would prove nothing about the log.
 func ReadStatement(path string) (Statement, error) {
 	info, err := os.Stat(path)
 	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxStatement) {
@@ -57,7 +57,20 @@ func ReadStatement(path string) (Statement, error) {
 		return Statement{}, err
 	}
 	b, err := os.ReadFile(path)
-	return Statement{Name: path, Text: b}, err
+	if err != nil {
+		return Statement{}, err
+	}
+	all := checkpoint.Split(b)
+	for _, c := range all {
+		unsigned, _, _ := strings.Cut(string(c), "\n\n")
+		if _, err := checkpoint.Parse(unsigned + "\n"); err != nil {
+			return Statement{}, errors.New("it is no file of checkpoints")
+		}
+	}
+	if len(all) == 0 {
+		return Statement{}, errors.New("it holds no checkpoint")
+	}
+	return Statement{Name: path, Text: b}, nil
 }
 
 // source is the origin of claims: an anchor, a given file, the log itself.

@@ -178,6 +178,9 @@ type checkpoint struct {
 func openCheckpoint(signed []byte, keys []note.Verifier) (checkpoint, error) {
 	var c checkpoint
 	n, err := note.Open(signed, note.VerifierList(keys...))
+	if errors.As(err, new(*note.UnverifiedNoteError)) {
+		return c, errors.New("the checkpoint is signed with a key that is not given here, perhaps an earlier one of the log: memdesk audit key prints all")
+	}
 	if err != nil {
 		return c, fmt.Errorf("the checkpoint: %w", err)
 	}

@@ -306,7 +306,7 @@ func (a *app) auditVerify(ctx context.Context, log *audit.Log, files, witnesses 
 	if rep.OK && rep.Names.Forged == 0 && rep.Events > 0 && slices.ContainsFunc(rep.Proven, silent) {
 		return &exitError{code: exitPartial}
 	}
-	if !rep.OK && !rep.Acknowledged {
+	if !rep.OK && !rep.Acknowledged && log.Writable() != nil {
 		a.sayf("no change is possible until `memdesk audit acknowledge --reason TEXT`")
 	}
 	if !rep.OK || rep.Names.Forged > 0 {

@@ -130,12 +130,19 @@ func (a *app) auditProveCommand() *cobra.Command {
 	return c
 }
 
+// keyRow is the log's verifier key. The earlier ones, the newest first, check what was signed before a rotation.
+type keyRow struct {
+	Key     string   `json:"key"`
+	Earlier []string `json:"earlier"`
+}
+
 func (a *app) auditKeyCommand() *cobra.Command {
 	rotate := false
 	c := &cobra.Command{
 		Use: "key", Short: "Print the log's verifier key; --rotate begins with another on record",
-		Long: "Prints the key that checks the log's checkpoints, as name+hash+key. With --rotate the log goes on with\n" +
-			"another key: a record names it, and the next checkpoint carries the signatures of both.",
+		Long: "Prints the key that checks the log's checkpoints, as name+hash+key, and below it the keys of before, for proofs\n" +
+			"and receipts of their time. With --rotate the log goes on with another key: a record names it, and the next\n" +
+			"checkpoint carries the signatures of both.",
 		RunE: a.onLog(func(ctx context.Context, log *audit.Log, _ []string) error {
 			if rotate {
 				if err := a.agree(ctx, operator.RotateKey, "", "sign checkpoints with another key from now on?"); err != nil {
@@ -154,8 +161,13 @@ func (a *app) auditKeyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			newest := keys[len(keys)-1]
-			a.result("key", map[string]string{"key": newest}, "%s", newest)
+			slices.Reverse(keys)
+			a.result("key", keyRow{keys[0], keys[1:]}, "%s", keys[0])
+			for _, earlier := range keys[1:] {
+				if !a.flags.json {
+					a.linef("%s", earlier)
+				}
+			}
 			return nil
 		}),
 	}
@@ -184,6 +196,9 @@ func (a *app) auditRetireCommand() *cobra.Command {
 			at, err := operator.ParseSince(before, time.Now())
 			if err != nil {
 				return usage("%v", err)
+			}
+			if at.After(time.Now()) {
+				return usage("--before %s is still to come: records of today stay", before)
 			}
 			if err := a.agree(ctx, operator.RetireLog, "", "remove the log's segments from before "+before+"? They cannot be put back."); err != nil {
 				return err

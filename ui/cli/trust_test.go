@@ -193,6 +193,35 @@ func TestProofsAreCosigned(t *testing.T) {
 	d.run("--config", config, "audit", "verify", "--since", kept).want(t, 0, "file "+kept+": records 1 to")
 }
 
+// TestAStatementOfSomethingElse: a wrong file says nothing about the log, and a checkpoint of another log stops no act.
+// The keys of before a rotation must be told, and a log must not lose what was recorded a moment ago.
+func TestAStatementOfSomethingElse(t *testing.T) {
+	d := newDesk(t)
+	d.run("forget", "crewship:AGENT.md", "--yes").want(t, 0)
+	file, proof := filepath.Join(d.dir, "notes.txt"), filepath.Join(d.dir, "proof")
+	d.run("audit", "prove", "1", "--out", proof).want(t, 0)
+	if err := os.WriteFile(file, []byte("hello\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{file, proof} {
+		d.run("audit", "verify", "--since", name).want(t, 2, "no file of checkpoints")
+	}
+	signed := d.run("audit", "checkpoint").want(t, 0).out
+	other := strings.Replace(signed, "memdesk/audit/", "memdesk/audit/x", 1)
+	if err := os.WriteFile(file, []byte(other), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := d.run("audit", "verify", "--since", file).want(t, 7); strings.Contains(r.out+r.err, "no change is possible") {
+		t.Errorf("a checkpoint of another log: %s%s", r.out, r.err)
+	}
+	before := d.run("audit", "key").want(t, 0).out
+	after := d.run("audit", "key", "--rotate", "--yes").want(t, 0).out
+	if newest, ok := strings.CutSuffix(after, before); !ok || strings.Count(newest, "\n") != 1 {
+		t.Errorf("the keys are %q, before %q", after, before)
+	}
+	d.run("audit", "retire", "--before", "2999-01-01", "--reason", "x", "--yes").want(t, 2, "still to come")
+}
+
 // TestStoreEventsThatCannotBeRead: a list without the events of a store that fails is partial.
 func TestStoreEventsThatCannotBeRead(t *testing.T) {
 	d := newDesk(t)
