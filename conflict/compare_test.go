@@ -2,9 +2,11 @@ package conflict_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -85,6 +87,24 @@ func TestTheAncestorIsNotFetched(t *testing.T) {
 	}
 	if _, err := os.Lstat(ran); err == nil {
 		t.Error("a command of the repository's configuration ran")
+	}
+}
+
+// TestThousandsOfEqualCopies: each must not name all the others.
+func TestThousandsOfEqualCopies(t *testing.T) {
+	files := map[string]string{"n.md": "base\n"}
+	for i := range 60 {
+		files[fmt.Sprintf("n.sync-conflict-20260527-0830%02d-K3ZQ7AB.md", i)] = "copy\n"
+	}
+	d := newDesk(t, files)
+	for name := range files {
+		if name == "n.md" {
+			continue
+		}
+		c := d.find(name)
+		if n := len(c.Twins); n != 20 || slices.Contains(c.Twins, c.ID) {
+			t.Errorf("%s has %d twins: %q", name, n, c.Twins)
+		}
 	}
 }
 

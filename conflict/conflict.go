@@ -43,7 +43,7 @@ type Copy struct {
 	Redundant  bool // meaningful unless Base is unknown
 	Orphan     bool
 	Shared     int      // equal lines in per cent; -1 when nothing was compared
-	Twins      []string // copies of the same base with equal bytes
+	Twins      []string // copies of the same base with equal bytes, twenty at most
 	Blocks     int      // of conflict markers inside the item
 	Cautions   []string // of the tool's vendor, in words
 	Who        string   // user or device, from the name

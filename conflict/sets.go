@@ -61,6 +61,9 @@ func (l *list) compareSets(sets [][]paired, emit func(Copy) bool) (bool, error) 
 	return true, model.FromContext(l.ctx, "conflicts")
 }
 
+// maxTwins bounds the twins that a copy names: a loop of two devices makes thousands.
+const maxTwins = 20
+
 // set compares the copies of one base. The base is read once.
 func (l *list) set(ctx context.Context, all []paired) ([]Copy, error) {
 	key, at := signature(all), l.opt.Memory.now()
@@ -68,6 +71,7 @@ func (l *list) set(ctx context.Context, all []paired) ([]Copy, error) {
 		return out, nil
 	}
 	texts := map[string]side{}
+	twins := map[[2]string][]int{} // places in out of the first copies of one base with equal text
 	var out []Copy
 	for _, p := range all {
 		c, body, ok, err := l.judge(ctx, p, texts)
@@ -77,10 +81,20 @@ func (l *list) set(ctx context.Context, all []paired) ([]Copy, error) {
 		if !ok {
 			continue
 		}
-		for i := range out { // copies of one base with equal text
-			if other := texts[out[i].ID]; body != "" && c.Base != BaseUnknown && out[i].BaseID == c.BaseID && other.it.Body == body {
-				out[i].Twins, c.Twins = append(out[i].Twins, c.ID), append(c.Twins, out[i].ID)
+		if body != "" && c.Base != BaseUnknown {
+			group := [2]string{c.BaseID, body}
+			if len(twins[group]) <= maxTwins {
+				twins[group] = append(twins[group], len(out))
 			}
+			for _, i := range twins[group] {
+				if i == len(out) {
+					continue
+				}
+				if c.Twins = append(c.Twins, out[i].ID); len(out[i].Twins) < maxTwins {
+					out[i].Twins = append(out[i].Twins, c.ID)
+				}
+			}
+			c.Twins = c.Twins[:min(len(c.Twins), maxTwins)]
 		}
 		out = append(out, c)
 	}
