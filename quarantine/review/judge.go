@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"memdesk/internal/atomicfile"
+	"memdesk/internal/filelock"
 	"memdesk/model"
 	"memdesk/quarantine"
 	"memdesk/quarantine/signal"
@@ -281,11 +282,17 @@ func (j *Judge) Clear(at time.Time, texts ...string) error {
 func (j *Judge) Set(bounds ...Threshold) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.load()
-	if err := errors.Join(j.problem, checkBounds(bounds)); err != nil {
+	if err := j.ready(); err != nil {
 		return err
 	}
-	if err := j.ready(); err != nil {
+	unlock, err := filelock.Hold(j.path(boundsFile)+".lock", true) // another process may set those of another store
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	j.files = nil
+	j.load()
+	if err := errors.Join(j.problem, checkBounds(bounds)); err != nil {
 		return err
 	}
 	all := slices.Clone(j.bounds)

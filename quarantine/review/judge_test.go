@@ -307,3 +307,24 @@ func TestAClearanceAfterACutLine(t *testing.T) {
 		t.Errorf("not cleared: %v", err)
 	}
 }
+
+// TestThresholdsOfTwoProcesses: each must keep what the other has set meanwhile.
+func TestThresholdsOfTwoProcesses(t *testing.T) {
+	dir := t.TempDir()
+	other := judgeIn(t, dir)
+	meanwhile := func() error {
+		return other.Set(Threshold{Store: "b", Tier: "t", Untrusted: 4, Trusted: 50})
+	}
+	j, err := NewJudge(JudgeOptions{Dir: dir, Ready: meanwhile})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Set(Threshold{Store: "a", Tier: "t", Untrusted: 4, Trusted: 50}); err != nil {
+		t.Fatal(err)
+	}
+	for _, store := range []string{"a", "b"} {
+		if v := judgeIn(t, dir).Suspect(t.Context(), Write{Store: model.Store{Name: store}, Tier: "t", Text: exfiltration}); !v.Waits {
+			t.Errorf("the threshold of store %s is gone", store)
+		}
+	}
+}
