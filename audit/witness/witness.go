@@ -221,7 +221,7 @@ func (w *Witness) judge(q request, c, last checkpoint.Checkpoint) (answer, bool)
 	case q.old > c.Size:
 		return refused(http.StatusBadRequest, "the old size is larger than the checkpoint's"), false
 	case c.Size < last.Size:
-		w.note("ROLLED BACK: %s shows %d records, %d were seen", c.Origin, c.Size, last.Size)
+		w.note("ROLLED BACK, or an older checkpoint that came late: %s shows %d records, %d were seen", c.Origin, c.Size, last.Size)
 		return conflict, false
 	case q.old != last.Size:
 		return conflict, false
