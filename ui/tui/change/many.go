@@ -110,6 +110,7 @@ type Question struct {
 	Verb, What string
 	Filter     string // in force
 	Left       int    // marked rows that the act leaves out
+	Said       []text.Line
 	Begun      func() // called when the act begins; may be nil
 	// After runs in a command and adds words about the removed items; nil adds nothing.
 	After func(ctx context.Context, gone []model.Ref) safetext.Text
@@ -169,6 +170,10 @@ func (rm *Removals) dialog(ctx context.Context, q Question) (*dialog.Dialog, saf
 	if q.Left > 0 {
 		out.Lines = append(out.Lines, text.Line{Value: esc.Sprintf("%s left out and marked still: nothing of them can be deleted here.", prose.Plural(q.Left, "marked row")), Kind: text.Alert})
 	}
+	out.Lines = append(out.Lines, q.Said...)
+	if q.What != "item" { // of items, what falls with them is asked in one question
+		out.Lines = append(out.Lines, rm.warnings(ctx, q.Items)...)
+	}
 	for _, t := range q.Items[:min(len(q.Items), 5)] {
 		out.Lines = append(out.Lines, text.Line{Value: esc.Sprintf("- %s", esc.LineMax(t.Name, prose.MaxTitle))})
 	}
@@ -208,6 +213,31 @@ func (rm *Removals) dialog(ctx context.Context, q Question) (*dialog.Dialog, saf
 		add(q.Verb+" all "+prose.Group(n), q.Items)
 	}
 	return out, safetext.Text{}
+}
+
+// warnings are those of single items, each with how many have it. Of many, the first are looked at.
+func (rm *Removals) warnings(ctx context.Context, items []Target) (out []text.Line) {
+	esc, of := rm.D.Esc, prose.Group(len(items))
+	if len(items) > manyFrom {
+		items, of = items[:manyFrom], "the first "+strconv.Itoa(manyFrom)
+	}
+	times := map[string]int{}
+	var order []string
+	for _, t := range items {
+		all, err := rm.D.Acts.Preview(ctx, t.Ref.Store, t.Ref.ID)
+		if err != nil {
+			all = []string{"not looked at: " + err.Error()}
+		}
+		for _, w := range all {
+			if times[w]++; times[w] == 1 {
+				order = append(order, w)
+			}
+		}
+	}
+	for _, w := range order {
+		out = append(out, text.Line{Value: esc.Sprintf("%s of %s: %s", prose.Group(times[w]), of, esc.LineMax(w, prose.MaxReason)), Kind: text.Alert})
+	}
+	return out
 }
 
 // storesWords names the stores of an act.

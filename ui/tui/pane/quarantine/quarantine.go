@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -128,12 +129,15 @@ func (en *entries) discardHere(p *record.List[operator.QuarantineEntry]) tea.Cmd
 	}
 	var items []change.Target
 	entries := map[model.Ref]operator.QuarantineEntry{}
-	left := 0
+	left, poisoned := 0, []string{}
 	for _, id := range p.Marks.Order {
 		e := p.Marks.Kept[id].Raw
 		if noDiscardOf(d.Desk, e) != "" {
 			left++ // live items, and rows about a store
 			continue
+		}
+		if e.Live == operator.LivePoisoned && !slices.Contains(poisoned, e.Store+":"+e.Source) {
+			poisoned = append(poisoned, e.Store+":"+e.Source)
 		}
 		entries[model.Ref{Store: e.Store, ID: e.ID}] = e
 		items = append(items, change.Target{Ref: model.Ref{Store: e.Store, ID: e.ID}, Name: e.Source, Bytes: e.Bytes, Hidden: !p.Marks.Shown(id)})
@@ -141,7 +145,11 @@ func (en *entries) discardHere(p *record.List[operator.QuarantineEntry]) tea.Cmd
 	if len(items) == 0 {
 		return d.Warn("none of the marked rows is an entry of a quarantine that can be deleted")
 	}
-	return d.Removals.ForgetMany(change.Question{Items: items, Verb: "Delete", What: "entry", Filter: p.Query, Left: left, Begun: p.Marks.Clear, After: en.discarded(entries)})
+	var said []text.Line
+	if n := len(poisoned); n > 0 {
+		said = []text.Line{{Value: d.Esc.Sprintf("%s still poisoned, and left as it is: %s", prose.Plural(n, "source"), strings.Join(poisoned, ", ")), Kind: text.Alert}}
+	}
+	return d.Removals.ForgetMany(change.Question{Items: items, Verb: "Delete", What: "entry", Filter: p.Query, Left: left, Said: said, Begun: p.Marks.Clear, After: en.discarded(entries)})
 }
 
 func noDiscardOf(d *desk.Desk, e operator.QuarantineEntry) string {
