@@ -45,7 +45,7 @@ func TestWordsAreNoAnswer(t *testing.T) {
 		acts.rows = append(acts.rows, operator.UndoRow{ID: "u-1", At: now, Op: "forget", Store: "crewship", Item: "monday.md", Existed: true, Confirmed: true})
 	})
 	d.line("undo").keys("u").await("enter cancel")
-	d.keys("b", "y").wants(t, "the key before it meant nothing here", "[Cancel]", "Undo the forget of monday.md?")
+	d.keys("b", "y").wants(t, "y was not taken after a stray key: look, then press y again", "[Cancel]", "Undo the forget of monday.md?")
 	d.keys("y").await("put back: monday.md")
 }
 

@@ -323,7 +323,7 @@ func (md *Modal) Key(k tea.KeyPressMsg) tea.Cmd {
 	after := d.stray
 	d.stray = false
 	if name == "y" && after && d.input() == nil { // whoever types words does not answer
-		md.astray(md.St.Esc.Const("y: the key before it meant nothing here: look, then answer"))
+		md.astray(md.St.Esc.Const("y was not taken after a stray key: look, then press y again"))
 		return nil
 	}
 	if _, ok := act.Find(bindings, name); !ok && d.input() == nil {

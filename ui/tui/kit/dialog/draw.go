@@ -53,9 +53,14 @@ func (d *Dialog) render(st *paint.Styles, width, height int) ([]string, *tea.Pos
 func (d *Dialog) answers(st *paint.Styles, width int) (out []string, cursor *tea.Position) {
 	at := d.here()
 	line := func(s stop, label safetext.Text, in *text.Input) {
-		r := st.Row(width).Blank(1)
-		in.Focus = at == s && d.Armed
-		col := in.Render(r, label, safetext.Text{})
+		r, prompt := st.Row(width), label
+		if in.Focus = at == s && d.Armed; in.Focus { // the terminal's own cursor may be hidden
+			r.Put(st.Selected, st.Esc.Concat(st.Glyphs.Point, label))
+			prompt = safetext.Text{}
+		} else {
+			r.Blank(1)
+		}
+		col := in.Render(r, prompt, safetext.Text{}) + label.Width() - prompt.Width()
 		if in.Focus {
 			cursor = &tea.Position{X: col + 1, Y: len(out)}
 		}
