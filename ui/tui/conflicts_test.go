@@ -43,7 +43,7 @@ func TestARedundantCopyTakesThreePresses(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r := conflictsRobot(t, "desk,acts,conflicts", w, h)
 		r.press("G").see("5 of 5", "pattern 1:", "byte")
-		r.asked("b", "Keep plan.md as it is?").see("may restore").press("tab").see("[Keep base]").press("enter").see("resolved plan.md; z undoes", "of 4")
+		r.asked("b", "Keep plan.md as it is?").see("may restore").press("tab").see("[Keep base]").press("enter").see("kept the base of plan.md; z undoes", "of 4")
 	})
 }
 
@@ -63,7 +63,7 @@ func TestAChangedSideIsShown(t *testing.T) {
 	t.Parallel()
 	r := conflictsRobot(t, "desk,acts,moved", 100, 30)
 	r.press("j", "j").see("3 of 5", "▲ syncthing, +", "- status: open")
-	r.asked("c", "Put the copy in the place of plan.md?").press("tab", "tab").see("[Take copy]").press("enter")
+	r.asked("c", "Keep the copy of plan.md?").press("tab", "tab").see("[Keep copy]").press("enter")
 	r.see("Conflict", "has changed since it was shown", "not resolved").press("G").see("written by somebody else").press("esc").see("of 5")
 }
 

@@ -30,6 +30,6 @@ func TestAnErasedPersonIsNotWrittenBack(t *testing.T) {
 		}
 		write(t, copies[0], "usr_teo prefers tea\n")
 		r.press(":", "conflicts boat-before-six", "enter").see("/boat-before-six", "1 of 1", "differs")
-		r.asked("c", "Put the copy in the place of boat-before-six.md?").press("left").see("[Take copy]").press("enter").see("not resolved: refused: it names a person").press("q")
+		r.asked("c", "Keep the copy of boat-before-six.md?").press("left").see("[Keep copy]").press("enter").see("not resolved: refused: it names a person").press("q")
 	})
 }

@@ -246,9 +246,9 @@ func TestLinearConflicts(t *testing.T) {
 		says  []string
 	}{
 		{"explain", false, []string{"conflicts", "4", "5"}, []string{"5 conflicts.", "tool syncthing", "certain: name pattern 8", "ancestor: not known", "removed: Ship on Friday.", "added: Ship on Monday.", "1 unresolved merge marker"}},
-		{"keep base", false, []string{"conflicts", "keep base 4", "no", "keep base 4", "keep base", "older", "conflicts", "undo last", "no"}, []string{"Keep plan.md as it is?", "This removes the copy", "Nothing was changed.", "Done: resolved plan.md", "undo undo-1", "has come back", "5 conflicts.", "returned", "Undo the resolve of notes/plan.md?", "Nothing was changed."}},
-		{"keep copy", false, []string{"conflicts", "keep copy 4", "take copy", "", "keep base 2"}, []string{"Put the copy in the place of plan.md?", "Done: resolved", "Not here: it has no base"}},
-		{"keep both", false, []string{"conflicts", "keep both 4", "keep both", ""}, []string{"Keep both, and rename", "Done: resolved"}},
+		{"keep base", false, []string{"conflicts", "keep base 4", "no", "keep base 4", "keep base", "older", "conflicts", "undo last", "no"}, []string{"Keep plan.md as it is?", "This removes the copy", "Nothing was changed.", "Done: kept the base of plan.md", "undo undo-1", "has come back", "5 conflicts.", "returned", "Undo the resolve of notes/plan.md?", "Nothing was changed."}},
+		{"keep copy", false, []string{"conflicts", "keep copy 4", "keep copy", "", "keep base 2"}, []string{"Keep the copy of plan.md?", "Done: kept the copy of plan.md", "Not here: it has no base"}},
+		{"keep both", false, []string{"conflicts", "keep both 4", "keep both", ""}, []string{"Keep both, and rename", "Done: kept both sides of plan.md"}},
 		{"in the file", false, []string{"conflicts", "keep base 5", "edit 5", "solved", ".", "resolve", ""}, []string{"Not here: the markers stand inside this item", "Type or paste the text of notes/half.md", "Resolve notes/half.md with this text?", "Done: resolved"}},
 		{"merge", false, []string{"conflicts", "merge 4", "base", "copy", "both", "write", ""}, []string{"Difference 1 of 3", "base; copy; both; edit", "Difference 2 of 3", "Difference 3 of 3", "Write the result to plan.md?", "write; edit", "Done: resolved"}},
 		{"merge in the editor", false, []string{"conflicts", "merge 4", "edit", ".old", ".", "resolve", ""}, []string{"Difference 1 of 3", "The text as it stands", "The marks of the merge", "Done: resolved"}},

@@ -40,10 +40,13 @@ func (d *Desk) Locked(store string) string {
 }
 
 // EnvironmentLine names the act's environment in a question; production is loud there too.
-func EnvironmentLine(esc safetext.Escaper, environment, store string) text.Line {
+func EnvironmentLine(esc safetext.Escaper, environment string, stores ...string) text.Line {
 	where := safetext.Text{}
-	if store != "" {
-		where = esc.Sprintf(" The store: %s.", esc.Line(store))
+	switch names := esc.Line(strings.Join(stores, ", ")); {
+	case len(stores) > 1:
+		where = esc.Sprintf(" The stores: %s.", names)
+	case !names.IsEmpty():
+		where = esc.Sprintf(" The store: %s.", names)
 	}
 	if IsProduction(environment) {
 		return text.Line{Value: esc.Sprintf("The environment: PRODUCTION.%s", where), Kind: text.Alert, Pin: true}
@@ -60,10 +63,20 @@ func (d *Desk) EnvironmentOf(store string) []text.Line {
 	return []text.Line{EnvironmentLine(d.Esc, s.Environment, store)}
 }
 
-// EnvironmentsOf are the lines of the stores of an act, each store once.
+// EnvironmentsOf are the lines of the environments of an act, each with its stores.
 func (d *Desk) EnvironmentsOf(stores []string) (lines []text.Line) {
+	var order []string
+	in := map[string][]string{}
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(stores))) {
-		lines = append(lines, d.EnvironmentOf(name)...)
+		if s, err := d.Fleet.Store(name); err == nil && s.Environment != "" {
+			if in[s.Environment] == nil {
+				order = append(order, s.Environment)
+			}
+			in[s.Environment] = append(in[s.Environment], name)
+		}
+	}
+	for _, environment := range order {
+		lines = append(lines, EnvironmentLine(d.Esc, environment, in[environment]...))
 	}
 	return lines
 }

@@ -271,7 +271,7 @@ func Took(d *desk.Desk, done operator.Done, word, item, title string) dialog.Act
 	case done.Undo == "":
 		out.Text = esc.Sprintf("%s %s; nothing was kept for undo", word, name)
 	case done.Obstacle != "":
-		out.Text = esc.Sprintf("%s; it cannot be undone: %s", word, esc.LineMax(done.Obstacle, prose.MaxReason))
+		out.Text = esc.Sprintf("%s %s; it cannot be undone: %s", word, name, esc.LineMax(done.Obstacle, prose.MaxReason))
 	default:
 		out.Undo = []string{done.Undo}
 	}

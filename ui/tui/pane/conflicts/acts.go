@@ -50,7 +50,7 @@ func (rs *resolutions) takeDialog(s model.Store, c conflict.Copy, t conflict.Tak
 	case t == conflict.TakeCopy && c.Orphan:
 		title, what = esc.Sprintf("Give the copy the name %s?", base), esc.Sprintf("Nothing stands there now. The copy %s goes.", own)
 	case t == conflict.TakeCopy:
-		title = esc.Sprintf("Put the copy in the place of %s?", base)
+		title = esc.Sprintf("Keep the copy of %s?", base)
 		what = esc.Sprintf("This replaces the base (%s bytes) with the copy (%s bytes), then removes the copy.", prose.Group(c.BaseSize), prose.Group(c.CopySize))
 	case t == conflict.TakeBoth:
 		title = esc.Sprintf("Keep both, and rename %s?", own)
@@ -85,7 +85,11 @@ func (rs *resolutions) doResolve(ctx context.Context, c conflict.Copy, ch confli
 	case err != nil:
 		return dialog.Acted{Text: esc.Sprintf("not resolved: %s", prose.Reason(esc, err))}
 	}
-	out := edit.Took(rs.d.Desk, done, "resolved", path.Base(c.Target), "Resolved")
+	word := "resolved"
+	if took, whole := takes[ch.Take]; whole {
+		word = took.done
+	}
+	out := edit.Took(rs.d.Desk, done, word, path.Base(c.Target), "Resolved")
 	out.Beside = rs.after(c, done)
 	return out
 }
@@ -242,7 +246,7 @@ func (rs *resolutions) dropRedundant() tea.Cmd {
 		dlg := &dialog.Dialog{Title: esc.Const("Redundant"), NoReason: true, Body: refs, Name: rs.typedAny(all),
 			Lines: []text.Line{
 				{Value: esc.Sprintf("Remove %s?", prose.Plural(len(all), "redundant copy")), Kind: text.Title},
-				text.Advice(esc, "Each is byte for byte its base, which stays. Each is kept: `z` puts them back. They are:"),
+				text.Advice(esc, "Each is byte for byte its base, which stays. Each is kept: `z` puts them back."),
 			}}
 		dlg.Lines = append(dlg.Lines, environments...)
 		if spared > 0 {

@@ -28,11 +28,11 @@ func noTake(c conflict.Copy, t conflict.Take) string {
 	return ""
 }
 
-// takes are the words for taking one side of many copies, and the button for one or many.
-var takes = map[conflict.Take]struct{ question, what, verb string }{
-	conflict.TakeBase: {"Keep the base of %s?", "This removes the copies.", "Keep base"},
-	conflict.TakeCopy: {"Put the copy of %s in the base's place?", "This replaces each base, then removes the copies.", "Take copy"},
-	conflict.TakeBoth: {"Keep both sides of %s?", "Each copy gets a name that speaks of no conflict, in the same folder.", "Keep both"},
+// takes are the words for taking one side of many copies, the button for one or many, and the result.
+var takes = map[conflict.Take]struct{ question, what, verb, done string }{
+	conflict.TakeBase: {"Keep the base of %s?", "This removes the copies.", "Keep base", "kept the base of"},
+	conflict.TakeCopy: {"Keep the copy of %s?", "This replaces each base, then removes the copies.", "Keep copy", "kept the copy of"},
+	conflict.TakeBoth: {"Keep both sides of %s?", "Each copy gets a name that speaks of no conflict, in the same folder.", "Keep both", "kept both sides of"},
 }
 
 // takeMarked asks once whether to keep one side of every marked conflict.
