@@ -20,6 +20,7 @@ func TestAStoreThatGoesDownIsOnEveryTab(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.see("1 Health !1", "[2 Tiers]")
+	r.resize(60, 16).see("1:!1 [2 Tiers] 3  4  5  6:!1  7").resize(120, 30) // a count is told from the digit of the next pane
 	if err := os.Rename(away, here); err != nil {
 		t.Fatal(err)
 	}

@@ -105,20 +105,22 @@ func (a *App) tabs() (tabs []tab, margin int) {
 	esc := a.D.Esc
 	tabs = make([]tab, len(a.Panes))
 	for form := range 4 {
-		margin = 1 - min(form, 1)
+		if margin = 0; form == 0 || form == 3 { // where a count stands beside a digit, panes keep more apart
+			margin = 1
+		}
 		width := 1
 		for i := range a.Panes {
-			name := " " + registry[i].name
+			name, bind := " "+registry[i].name, " "
 			switch {
 			case form == 3 && i != a.Active:
-				name = ""
+				name, bind = "", ":"
 			case form >= 2:
 				name = " " + registry[i].short
 			}
 			t := tab{label: esc.Const(strconv.Itoa(i+1) + name)}
 			if p, ok := a.Panes[i].(badged); ok {
 				if t.badge, t.tone = p.Badge(); !t.badge.IsEmpty() {
-					t.badge = esc.Sprintf(" %s", t.badge)
+					t.badge = esc.Sprintf("%s%s", bind, t.badge)
 				}
 			}
 			tabs[i] = t
@@ -166,20 +168,28 @@ func (a *App) identity() string {
 	} else {
 		r.Put(st.Active, st.Esc.Sprintf(" %s ", env)).Blank(1)
 	}
-	r.Put(st.Plain, st.Esc.Trunc(desk.OrElse(st.Esc.Line(a.O.Operator), st.Esc.Const("no name")), 24))
-	switch {
-	case a.O.Authenticated:
-	case a.width < fullBarFrom:
-		r.Lit(st.Warn, " (unauth)")
-	default:
-		r.Lit(st.Warn, " (unauthenticated)")
+	why, short := a.ReadOnly()
+	word, _, _ := strings.Cut(short.String(), ",")
+	room := r.Left - 3 - len(word) // the word for a session that changes nothing is never cut
+	name := st.Esc.Trunc(desk.OrElse(st.Esc.Line(a.O.Operator), st.Esc.Const("no name")), 24)
+	note := ""
+	if !a.O.Authenticated {
+		notes := []string{" (unauthenticated)", " (unauth)", " " + st.Glyphs.State[paint.ToneWarn]}
+		if a.width < fullBarFrom {
+			notes = notes[1:]
+		}
+		note = notes[len(notes)-1]
+		if i := slices.IndexFunc(notes, func(n string) bool { return name.Width()+len(n) <= room }); i >= 0 {
+			note = notes[i]
+		}
 	}
-	if why, short := a.ReadOnly(); !why.IsEmpty() {
+	r.Put(st.Plain, st.Esc.Trunc(name, max(room-st.Esc.Const(note).Width(), 1))).Lit(st.Warn, note)
+	if !why.IsEmpty() {
 		r.Put(st.Dim, st.Glyphs.Dot)
 		if st.Width(why) > r.Left {
 			why = short
 		}
-		if word, _, some := strings.Cut(short.String(), ","); some && st.Width(why) > r.Left {
+		if st.Width(why) > r.Left {
 			why = st.Esc.Const(word)
 		}
 		r.Put(st.Warn, why)

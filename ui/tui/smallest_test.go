@@ -70,6 +70,12 @@ func TestSmallestReadOnlyReason(t *testing.T) {
 	d.wants(t, "READ-ONLY, ? says why")
 	d.send(tea.WindowSizeMsg{Width: 60, Height: 15})
 	d.wants(t, "READ-ONLY  ").lacks(t, "READ-ONLY…")
+	o.Operator = "root@pts/0.example"
+	for _, width := range []int{60, 80} {
+		long := newDriver(o, width, 15)
+		long.settle("2.8 KB")
+		long.wants(t, "READ-ONLY").lacks(t, "READ-ONLY…")
+	}
 	d.keys("?").await("what cannot be changed now").wants(t, "READ-ONLY: the audit log cannot be written: no space left", "on the device", "1 to 10 of")
 	wide := newDriver(o, 200, 50)
 	wide.settle("48,210")
