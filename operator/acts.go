@@ -211,11 +211,6 @@ func (s *Session) Takeback(ctx context.Context, plan []origin.Taken, reason stri
 	}
 	err = s.Log.Act(ctx, audit.Entry{Action: string(Takeback), Reason: reason, Counts: origin.Count(plan)}, func(ctx context.Context) (map[string]int64, error) {
 		var failed error
-		for _, t := range plan {
-			if t.Store == "" {
-				done = append(done, t)
-			}
-		}
 		for _, m := range s.Fleet.Open() {
 			id, err := origin.Take(ctx, s.Undo, m.Store, plan)
 			if id != "" {

@@ -22,7 +22,6 @@ var lookAlikes = func() map[rune]string {
 		m[pairs[i]] = string(pairs[i+1])
 	}
 	m['þ'], m['æ'], m['œ'] = "th", "ae", "oe"
-	m['ی'], m['ى'], m['ک'] = "ي", "ي", "ك" // Persian and Urdu, as Arabic keyboards write them
 	return m
 }()
 

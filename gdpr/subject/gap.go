@@ -28,7 +28,7 @@ func (p *Pattern) fits(v *view, lo, hi int) (from int, whole, ok bool) {
 			return 0, false, false
 		}
 		if (p.Comma > 0 || listed) && ofOthers(v.src[max(0, int(v.from[lo])-maxJoined):v.from[lo]], v.src[v.to[hi-1]:min(len(v.src), int(v.to[hi-1])+maxJoined)], listed) {
-			return 0, false, false
+			return lo, false, true // people decide
 		}
 		if first, _ := decodeRune(v.src[v.from[lo]:]); p.Strict && unicode.IsLower(first) {
 			return 0, false, false
@@ -148,8 +148,8 @@ func handle(b []byte, lo, hi int) bool {
 // titles stand before a last name.
 var titles = []string{"mr", "mrs", "ms", "dr", "herr", "frau", "mme", "name"}
 
-// moreNames matches what follows a first name in a row of names.
-var moreNames = regexp.MustCompile(`^[*_~]*,? +(\p{Lu}|and |und |& )`)
+// moreNames matches a last name behind a first name.
+var moreNames = regexp.MustCompile(`^[*_~]* +\p{Lu}`)
 
 // ofOthers reports whether the words around a name with the last name first, or around one over two items of a list,
 // are better read as other names: Anna Holt, Maren Berg are two people. listed: over two items.
@@ -188,7 +188,7 @@ type gap struct {
 }
 
 // itemEnd matches the end of an element of HTML that divides texts.
-var itemEnd = regexp.MustCompile(`(?i)</(li|p|t[dr]|h[1-6]|div)>`)
+var itemEnd = regexp.MustCompile(`(?i)</(li|p|tr|h[1-6]|div)>`)
 
 // gapOf classifies a gap. Marks of emphasis, links and tags are ignored.
 func gapOf(b []byte) gap {
@@ -231,7 +231,8 @@ func gapOf(b []byte) gap {
 	head, tail, line := bytes.Cut(t, []byte("\n"))
 	quoted := line && len(bytes.Trim(tail, " >#|/*-;%!")) == 0
 	head = bytes.TrimRight(head, " ")
-	g.listed = quoted && (bytes.ContainsAny(tail, "-#") || bytes.Contains(b, []byte("\n* "))) || itemEnd.Match(b)
+	mark := bytes.Trim(tail, " ")
+	g.listed = quoted && (string(mark) == "-" || bytes.HasPrefix(mark, []byte("##")) || bytes.Contains(b, []byte("\n* "))) || itemEnd.Match(b)
 	g.line, g.hyphenated = quoted && len(head) == 0, quoted && string(head) == "-"
 	switch g.text {
 	case "-", "_", ".", "+":

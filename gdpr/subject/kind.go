@@ -190,7 +190,7 @@ func PatternsOf(id string) []Pattern {
 		p.Tail = len(id) - to - len(strings.TrimLeft(id[to:], "_-"))
 		core = id[from-p.Lead : to+p.Tail]
 	}
-	p.Exact = canonical([]byte(core))
+	p.Exact = canonical(unmarked([]byte(core)))
 	short := utf8.RuneCountInString(p.Exact) < 6
 	switch p.Kind {
 	case Name:
@@ -217,14 +217,14 @@ func PatternsOf(id string) []Pattern {
 	return []Pattern{p}
 }
 
-// namePatterns are a name's spellings: with ae for ä where it has one, in the Russian cases, and with each
-// word but the first as the one before a comma.
+// namePatterns are a name's spellings: with ae for ä where it has one, in the Russian cases, as Arabic and Persian
+// keyboards write it, and with each word but the first as the one before a comma.
 func namePatterns(id string) []Pattern {
 	if last, first, ok := strings.Cut(id, ","); ok && strings.TrimSpace(first) != "" {
 		id = strings.TrimSpace(first) + " " + strings.TrimSpace(last)
 	}
 	var out []Pattern
-	for _, spelled := range append(spelledOut(id), declined(id)...) {
+	for _, spelled := range slices.Concat(spelledOut(id), declined(id), keyboards(id)) {
 		words := strings.Fields(spelled)
 		for first := range words[:min(len(words), 4)] {
 			p := Pattern{Kind: Name, Shape: bare}
@@ -255,6 +255,23 @@ func namePatterns(id string) []Pattern {
 		}
 	}
 	return out
+}
+
+// asArabic and asPersian write the letters that the two keyboards have in two forms; finalYeh is a third form at the end of
+// a word. A list of erased persons holds hashes, so these are spellings: to fold them would change every hash.
+var (
+	asArabic  = strings.NewReplacer("ی", "ي", "ى", "ي", "ک", "ك")
+	asPersian = strings.NewReplacer("ي", "ی", "ك", "ک")
+	finalYeh  = strings.NewReplacer("ي ", "ى ")
+)
+
+// keyboards are an Arabic, Persian or Urdu name as each keyboard writes it; none of any other name.
+func keyboards(id string) []string {
+	arabic := asArabic.Replace(id)
+	if persian := asPersian.Replace(arabic); persian != arabic {
+		return []string{arabic, persian, strings.TrimSuffix(finalYeh.Replace(arabic+" "), " ")}
+	}
+	return nil
 }
 
 // parted reports whether a gap separates words, and is not only marks of a letter.

@@ -136,7 +136,7 @@ func dated(s string) bool {
 // partAfter reports whether the beginning of b makes the preceding identifier a part of another one.
 func partAfter(b []byte, sh shape) bool {
 	s := string(b)
-	if mark, n, _ := escapeAt([]byte(s + " ")); mark == "." || mark == "@" || mark == "-" { // it joins as the mark itself does
+	if mark, n, _ := escapeAt([]byte(s + " ")); n > 2 && (mark == "." || mark == "@" || mark == "-") { // it joins as the mark itself does; a backslash alone divides a path
 		s = mark + s[n:]
 	}
 	rest, r := firstShown(s)

@@ -220,10 +220,11 @@ func (p Person) Has(k Key, id string) bool {
 	})
 }
 
-// Identifiers counts the person's identifiers.
+// Identifiers counts the person's identifiers. Two spellings in the same letters are one, as of a UUID.
 func (p Person) Identifiers() (n int) {
-	for _, t := range p.Terms {
-		if t.Slug == "" && t.Comma == 0 {
+	for i, t := range p.Terms {
+		again := i > 0 && t.Kind == p.Terms[i-1].Kind && t.Hash == p.Terms[i-1].Hash
+		if t.Slug == "" && t.Comma == 0 && !again {
 			n++
 		}
 	}
