@@ -34,7 +34,7 @@ func TestWalkTheTree(t *testing.T) {
 		r.press("ctrl+d").gone(" 1 of 13").press("ctrl+u").see(" 1 of 13").press("pgdown").gone(" 1 of 13").press("pgup").see(" 1 of 13")
 		r.press("end").see("13 of 13").press("home").see(" 1 of 13")
 		r.press("o").see("order: most items").press("o").see("order: most bytes").press("o").see("order: by name").press("o").see("order: as the stores have it")
-		r.press("a").see("are shown", "hidden: the agent").press("a").see("are left out").gone("hidden: the agent")
+		r.press("a").see("are shown", "hidden: the agent", "with hidden").press("a").see("are left out").gone("with hidden")
 		r.press("tab").see("[3 Recall]").press("shift+tab").see("[2 Tiers]").press("shift+tab").see("[1 Health").press("tab").see("[2 Tiers]")
 		r.press("ctrl+c")
 		raw, err := r.left()

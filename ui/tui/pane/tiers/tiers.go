@@ -168,10 +168,13 @@ func (p *Pane) OnScreen() *text.Pager {
 }
 
 func (p *Pane) Crumbs() []safetext.Text {
-	if p.Level == levelOverview {
-		return p.Overview.crumbs()
+	out, hidden := p.Overview.crumbs(), p.Overview.hidden
+	if p.Level != levelOverview {
+		out, hidden = p.Items.crumbs(), p.Items.Hidden
 	}
-	out := p.Items.crumbs()
+	if hidden && p.Level != LevelItem {
+		out = append(out, p.d.Esc.Const("with hidden"))
+	}
 	if p.Level == LevelItem {
 		out = append(out, p.d.Esc.Line(p.reader.Want.Ref.ID))
 	}
