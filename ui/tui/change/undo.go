@@ -240,10 +240,11 @@ func undoKind(us *Undos) record.Kind[operator.UndoRow] {
 		Noun: "change", Tell: tellUndo,
 		Empty: "Nothing is kept: no change of the last weeks can be undone.",
 		Columns: []record.Column{
-			{Title: "WHEN", Width: 21, Dim: true}, {Title: "CHANGE", Width: 8}, {Title: "STORE", Width: 12}, {Title: "SIZE", Width: 10, Right: true, Dim: true}, {Title: "ITEM"},
+			{Title: "AGE", Width: 5, Right: true, Dim: true}, {Title: "CHANGE", Width: 12}, {Title: "STORE", Width: 12}, {Title: "SIZE", Width: 10, Right: true, Dim: true}, {Title: "ITEM"},
 		},
-		Least:  []int{21, 8, 8, 0, 18},
-		Traits: record.Traits[operator.UndoRow]{Less: map[int]func(a, b operator.UndoRow) int{3: func(a, b operator.UndoRow) int { return cmp.Compare(a.Bytes, b.Bytes) }}},
+		Least: []int{5, 8, 8, 0, 18},
+		Traits: record.Traits[operator.UndoRow]{Less: map[int]func(a, b operator.UndoRow) int{
+			0: func(a, b operator.UndoRow) int { return b.At.Compare(a.At) }, 3: func(a, b operator.UndoRow) int { return cmp.Compare(a.Bytes, b.Bytes) }}},
 		Fetch:  us.fetch,
 		Detail: func(_ context.Context, raw operator.UndoRow) *text.Page { return undoText(d, raw) },
 		Name:   "undo", Field: func(raw operator.UndoRow) string { return raw.ID }, Datum: undoDatum,
@@ -290,8 +291,12 @@ func (us *Undos) fetch(ctx context.Context, q operator.PageQuery) (record.Page[o
 
 func undoRecord(d *desk.Desk, u operator.UndoRow) record.Row[operator.UndoRow] {
 	esc := d.Esc
+	name := prose.NameFirst(esc, u.Item)
+	if len(u.Items) > 1 {
+		name = nameOf(esc, u)
+	}
 	return record.Row[operator.UndoRow]{Key: u.ID, Raw: u, Cells: []safetext.Text{
-		esc.Const(prose.Moment(u.At)), esc.Line(u.Op), esc.Line(u.Store), esc.Const(prose.Size(u.Bytes)), nameOf(esc, u),
+		esc.Const(d.Time.Age(u.At)), esc.Line(u.Op), esc.Line(u.Store), esc.Const(prose.Size(u.Bytes)), name,
 	}}
 }
 
