@@ -37,7 +37,7 @@ func (p *watch) kind(at int) record.Kind[observed] {
 		Columns: []record.Column{
 			{Title: "STORE", Width: 16}, {Title: "HEALTH", Width: 8, Dim: true}, {Title: "LATENCY", Width: 9, Right: true, Dim: true}, {Title: "CHECKED", Width: 8, Right: true, Dim: true}, {Title: "KIND", Width: 12, Dim: true}, {Title: "MESSAGE", Dim: true},
 		},
-		Least: []int{10, 8, 9, 0, 7, 17},
+		Least: []int{10, 8, 9, 0, 0, 24},
 		Traits: record.Traits[observed]{Badge: 2, Store: func(o observed) string { return o.name }, Less: map[int]func(a, b observed) int{
 			2: func(a, b observed) int { return cmp.Compare(a.report.Latency, b.report.Latency) },
 			3: func(a, b observed) int { return b.report.Status.CheckedAt.Compare(a.report.Status.CheckedAt) },
@@ -109,7 +109,10 @@ func (p *watch) row(o observed) record.Row[observed] {
 	word, tone, message, told := "..", paint.ToneInfo, esc.Const("checking"), paint.ToneInfo
 	var latency, age safetext.Text
 	if o.known {
-		latency, age = esc.Const(prose.Latency(o.report.Latency)), esc.Const(p.d.Time.Age(status.CheckedAt))
+		if latency = esc.Const("-"); status.OK { // how soon it failed says nothing
+			latency = esc.Const(prose.Latency(o.report.Latency))
+		}
+		age = esc.Const(p.d.Time.Age(status.CheckedAt))
 		tone = o.tone()
 		word = map[paint.Tone]string{paint.ToneGood: "OK", paint.ToneWarn: "look", paint.ToneBad: "down"}[tone]
 		switch {
@@ -122,7 +125,7 @@ func (p *watch) row(o observed) record.Row[observed] {
 		default:
 			message = esc.Const(prose.Plural(o.shown, "item"))
 			if o.over > 0 {
-				over := esc.Sprintf("%s over", prose.Group(o.over))
+				over := esc.Sprintf("%s over cap", prose.Group(o.over))
 				message = esc.Sprintf("%s, %s", message, over)
 				row.Runs = map[int][]paint.Stretch{5: {{Start: message.Len() - over.Len(), End: message.Len(), Look: paint.LookWarn}}}
 			}

@@ -33,7 +33,7 @@ func New(d *pane.Bench, at int, stories *Stories) desk.Listing {
 		Columns: []record.Column{
 			{Title: "STORE", Width: 11}, {Title: "SOURCE", Width: 22}, {Title: "CATEGORY", Width: 13, Dim: true}, {Title: "NOW", Width: 11}, {Title: "AGE", Width: 5, Right: true, Dim: true}, {Title: "RULE, MATCH"},
 		},
-		Least: []int{9, 16, 0, 11, 5, 16}, Traits: record.Traits[operator.QuarantineEntry]{Badge: 4, Worst: true, Poll: true,
+		Least: []int{9, 16, 0, 11, 0, 16}, Traits: record.Traits[operator.QuarantineEntry]{Badge: 4, Worst: true, Poll: true,
 			Store: func(e operator.QuarantineEntry) string { return e.Store },
 			Less:  map[int]func(a, b operator.QuarantineEntry) int{4: func(a, b operator.QuarantineEntry) int { return b.At.Compare(a.At) }}},
 	}
