@@ -449,7 +449,7 @@ func joinedNote(words []string) []string {
 	if more := len(words) - shown; more > 0 {
 		list += fmt.Sprintf(" and %d more", more)
 	}
-	return []string{"taken for other ids and left alone: " + list + "; one that is the same person's must be given as an alias"}
+	return []string{"taken for somebody else's and left alone: " + list + "; one that is the same person's must be given as an alias"}
 }
 
 // including adds to a list what it does not have yet.

@@ -230,7 +230,7 @@ func (s *Session) Takeback(ctx context.Context, plan []origin.Taken, reason stri
 			failed = audit.Partly(failed)
 		}
 		for _, t := range plan {
-			if _, err := s.Fleet.Store(t.Store); err != nil {
+			if _, err := s.Fleet.Store(t.Store); err != nil && t.Action == origin.ActSkip {
 				done = append(done, t)
 			}
 		}

@@ -123,7 +123,7 @@ func (s *Session) byRole(ctx context.Context, c *model.Call, next func(context.C
 	return next(ctx)
 }
 
-// ActOfCall is the act of a store call.
+// actOfCall is the act of a store call.
 func actOfCall(c *model.Call) Act {
 	switch c.Op {
 	case model.OpRetain:

@@ -27,7 +27,8 @@ func (p *Pattern) fits(v *view, lo, hi int) (from int, whole, ok bool) {
 		if slug, listed, ok = p.joined(v, lo, hi); !ok {
 			return 0, false, false
 		}
-		if (p.Comma > 0 || listed) && ofOthers(v.src[max(0, int(v.from[lo])-maxJoined):v.from[lo]], v.src[v.to[hi-1]:min(len(v.src), int(v.to[hi-1])+maxJoined)], listed) {
+		ordered := p.Comma > 0 && gapOf(v.gap(lo+p.Comma)).comma
+		if (ordered || listed) && ofOthers(v.src[max(0, int(v.from[lo])-maxJoined):v.from[lo]], v.src[v.to[hi-1]:min(len(v.src), int(v.to[hi-1])+maxJoined)], listed) {
 			return lo, false, true // people decide
 		}
 		if first, _ := decodeRune(v.src[v.from[lo]:]); p.Strict && unicode.IsLower(first) {
@@ -140,16 +141,16 @@ func (p *Pattern) joined(v *view, lo, hi int) (slug, listed, ok bool) {
 // are words of a language, as Mark Down is.
 const leastGlued = 9
 
-// handle reports whether an at sign stands beside b[lo:hi].
+// handle reports whether b[lo:hi] is a user's name: beside an at sign, or behind the place of homes or profiles.
 func handle(b []byte, lo, hi int) bool {
-	return lo > 0 && b[lo-1] == '@' || hi < len(b) && b[hi] == '@'
+	return hi < len(b) && b[hi] == '@' || slices.ContainsFunc([]string{"@", "/home/", `Users/`, `Users\`, "/in/"}, func(s string) bool { return bytes.HasSuffix(b[:lo], []byte(s)) })
 }
 
 // titles stand before a last name.
 var titles = []string{"mr", "mrs", "ms", "dr", "herr", "frau", "mme", "name"}
 
-// moreNames matches a last name behind a first name.
-var moreNames = regexp.MustCompile(`^[*_~]* +\p{Lu}`)
+// moreNames matches what follows a first name in a row of names.
+var moreNames = regexp.MustCompile(`^[*_~]*,? +(\p{Lu}|and |und |& )`)
 
 // ofOthers reports whether the words around a name with the last name first, or around one over two items of a list,
 // are better read as other names: Anna Holt, Maren Berg are two people. listed: over two items.
@@ -189,6 +190,9 @@ type gap struct {
 
 // itemEnd matches the end of an element of HTML that divides texts.
 var itemEnd = regexp.MustCompile(`(?i)</(li|p|tr|h[1-6]|div)>`)
+
+// cellEnd matches the end of a cell of a table: two cells hold two numbers, and often the two parts of a name.
+var cellEnd = regexp.MustCompile(`(?i)</t[dh]>`)
 
 // gapOf classifies a gap. Marks of emphasis, links and tags are ignored.
 func gapOf(b []byte) gap {
@@ -307,6 +311,9 @@ func joinsDigits(g []byte) bool {
 
 // dialGap reports whether g may separate the digits of a telephone number. Tags and emphasis are ignored.
 func dialGap(g []byte) bool {
+	if itemEnd.Match(g) || cellEnd.Match(g) {
+		return false
+	}
 	if g = unmarked(g); len(g) > 8 {
 		return false
 	}

@@ -197,3 +197,19 @@ func TestJoinedIdsAreTold(t *testing.T) {
 		t.Error("a word that no item holds is taken for another id")
 	}
 }
+
+// TestARowOfNamesIsTold: two people may stand there, or the subject behind a capital word. It hides no other place.
+func TestARowOfNamesIsTold(t *testing.T) {
+	m := matcher(t, "Maren Holt")
+	var f subject.Bystanders
+	f.Add(m, "Anna Holt, Maren Berg")
+	if diff := cmp.Diff([]string{"Holt, Maren"}, f.Joined()); diff != "" {
+		t.Error(diff)
+	}
+	if rep, err := m.Scan(t.Context(), strings.NewReader("\x00\x01fact xHolt, Mareny\x00\x02"), nil); err == nil && rep.Hits > 0 {
+		again, err := m.Scan(t.Context(), strings.NewReader("\x00\x01fact xHolt, Mareny\x00\x02"), &f)
+		if err != nil || again.Hits != rep.Hits {
+			t.Errorf("in a database: %+v, want %+v, %v", again, rep, err)
+		}
+	}
+}

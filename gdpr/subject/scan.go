@@ -49,6 +49,10 @@ func (f *Bystanders) add(before, id, after string) {
 	if f.words == nil {
 		f.words, f.before, f.after, f.joined = map[[3]string]bool{}, map[int]bool{}, map[int]bool{}, map[string]bool{}
 	}
+	if before == "" && after == "" { // beside words that make it somebody else's: elsewhere it is still the subject's
+		f.joined[id] = true
+		return
+	}
 	f.words[[3]string{before, oneCase(id), after}], f.before[len(before)], f.after[len(after)] = true, true, true
 	if !strings.HasSuffix(strings.TrimRight(before, "-.@"), before) || strings.HasPrefix(after, ".") || strings.HasPrefix(after, "@") || strings.HasPrefix(after, "-") {
 		f.joined[strings.TrimRight(before+id+after, ".")] = true
@@ -58,8 +62,8 @@ func (f *Bystanders) add(before, id, after string) {
 // oneCase is a text in which letters of either case are the same.
 func oneCase(s string) string { return strings.ToLower(strings.ToUpper(s)) }
 
-// Joined are the words in which a hyphen, a dot or an at sign joins an identifier to more, in order: other
-// ids that may be the same person's (part.go).
+// Joined are the words in which a hyphen, a dot or an at sign joins an identifier to more (part.go), and names that
+// are better read as parts of two, in order: they may be the same person's.
 func (f *Bystanders) Joined() []string { return slices.Sorted(maps.Keys(f.joined)) }
 
 // maxWord bounds the word around a hit.
