@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"path"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
@@ -245,6 +246,7 @@ func undoKind(us *Undos) record.Kind[operator.UndoRow] {
 		Least: []int{5, 8, 8, 0, 18},
 		Traits: record.Traits[operator.UndoRow]{Less: map[int]func(a, b operator.UndoRow) int{
 			0: func(a, b operator.UndoRow) int { return b.At.Compare(a.At) }, 3: func(a, b operator.UndoRow) int { return cmp.Compare(a.Bytes, b.Bytes) }}},
+		Crumb:  func(u operator.UndoRow) safetext.Text { return d.Esc.LineMax(path.Base(u.Item), prose.MaxTitle) },
 		Fetch:  us.fetch,
 		Detail: func(_ context.Context, raw operator.UndoRow) *text.Page { return undoText(d, raw) },
 		Name:   "undo", Field: func(raw operator.UndoRow) string { return raw.ID }, Datum: undoDatum,
