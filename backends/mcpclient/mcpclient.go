@@ -65,7 +65,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	if c.Clock == nil {
 		c.Clock = clock.System{}
 	}
-	l, err := mcplink.New(mcplink.Config{Command: c.Command, Args: c.Args, BaseURL: c.BaseURL, Token: c.Token})
+	l, err := mcplink.New(mcplink.Config{Command: c.Command, Args: c.Args, BaseURL: c.BaseURL, Token: c.Token, Clock: c.Clock})
 	if err != nil {
 		return model.Store{}, err
 	}
@@ -217,13 +217,19 @@ func (s *store) Forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 }
 
 // Health asks the server within the contract's second. The deep probe lists everything once, because a server
-// may answer and yet fail on its store.
+// may answer and yet fail on its store. A server that hangs is down, not late: then the fleet opens the store again.
 func (s *store) Health(ctx context.Context) model.HealthStatus {
-	return s.health.Check(ctx, vitals.Remote, s.clock.Now, s.server.probe, func(ctx context.Context) []model.HealthFinding {
+	st := s.health.Check(ctx, vitals.Remote, s.clock.Now, s.server.probe, func(ctx context.Context) []model.HealthFinding {
 		_, problems, err := s.server.items(ctx)
 		if err != nil && model.KindOf(err) != model.Unsupported {
 			return vitals.Down(model.FindingPage, "the memory cannot be listed: "+vitals.Words(err, ""))
 		}
 		return vitals.Degraded(model.FindingUnread, "", strings.Join(problems, "; "))
 	})
+	if st.State != model.HealthUnknown || !s.Hangs() {
+		return st
+	}
+	down := model.NewHealth(st.CheckedAt, append(vitals.Down(model.FindingUnreachable, "the server hangs: it has answered no call for a minute"), st.Findings...)...)
+	down.DeepCheckedAt = st.DeepCheckedAt
+	return down
 }

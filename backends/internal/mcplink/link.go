@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -23,6 +24,7 @@ import (
 
 	"memdesk/backends/internal/endpoint"
 	"memdesk/backends/internal/snippet"
+	"memdesk/internal/clock"
 	"memdesk/internal/safetext"
 	"memdesk/model"
 )
@@ -33,12 +35,17 @@ const maxAnswer = mcp.DefaultMaxLineLength
 // endLimit is how long a command may take to end once its input has.
 const endLimit = 2 * time.Second
 
+// hungAfter is how long calls run into their time limits, with no answer among them, before the server counts as
+// hung. A busy one takes less.
+const hungAfter = time.Minute
+
 // Config says where the server is.
 type Config struct {
 	Command string
 	Args    []string
 	BaseURL string
 	Token   model.Secret // of BaseURL; unset: none is sent
+	Clock   clock.Clock
 }
 
 // Link is the connection to a server. What was under way when it broke is not sent again. It
@@ -47,6 +54,8 @@ type Link struct {
 	Where string // for people
 	dial  func() mcp.Transport
 	token model.Secret
+	clock clock.Clock
+	late  atomic.Pointer[time.Time] // of the first call since the last answer that ran into its time limit
 
 	mu      sync.Mutex
 	session *mcp.ClientSession
@@ -59,7 +68,7 @@ func New(c Config) (*Link, error) {
 	case c.Command != "" && c.BaseURL != "":
 		return nil, model.Errorf(model.InvalidInput, "open", "command and base_url are two servers: give one")
 	case c.Command != "":
-		return &Link{Where: shown(c.Command, c.Args), dial: func() mcp.Transport {
+		return &Link{Where: shown(c.Command, c.Args), clock: c.Clock, dial: func() mcp.Transport {
 			return &mcp.CommandTransport{Command: exec.Command(c.Command, c.Args...), TerminateDuration: endLimit}
 		}}, nil
 	}
@@ -68,7 +77,7 @@ func New(c Config) (*Link, error) {
 		return nil, err
 	}
 	client := &http.Client{CheckRedirect: endpoint.NoRedirect, Transport: bearer{c.Token, &http.Transport{MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute}}}
-	return &Link{Where: base.Host + base.Path, token: c.Token, dial: func() mcp.Transport {
+	return &Link{Where: base.Host + base.Path, token: c.Token, clock: c.Clock, dial: func() mcp.Transport {
 		return &mcp.StreamableClientTransport{Endpoint: base.String(), HTTPClient: client, MaxRetries: -1, DisableStandaloneSSE: true, MaxEventSize: maxAnswer}
 	}}, nil
 }
@@ -196,6 +205,25 @@ func (l *Link) Call(ctx context.Context, op, tool string, args map[string]any) (
 	if err := model.FromContext(ctx, op); err != nil {
 		return nil, err
 	}
+	res, err := l.call(ctx, op, tool, args)
+	switch {
+	case err == nil || ctx.Err() == nil:
+		l.late.Store(nil)
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		now := l.clock.Now()
+		l.late.CompareAndSwap(nil, &now)
+	}
+	return res, err
+}
+
+// Hangs reports whether the server has answered nothing for so long that only another process or connection helps.
+// The link starts none by itself: a server that is asked in a hurry may need longer to start.
+func (l *Link) Hangs() bool {
+	late := l.late.Load()
+	return late != nil && l.clock.Now().Sub(*late) >= hungAfter
+}
+
+func (l *Link) call(ctx context.Context, op, tool string, args map[string]any) (*mcp.CallToolResult, error) {
 	s, err := l.open(ctx, op)
 	if err != nil {
 		return nil, err
