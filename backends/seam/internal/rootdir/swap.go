@@ -248,7 +248,7 @@ func (s *swapper) discard(name string, want Seen) error {
 	if err != nil {
 		return err
 	}
-	temp, err := s.in.temporary(s.base, late, nil, New{Mode: 0o600})
+	temp, err := s.in.sibling(s.base, late, nil, New{Mode: 0o600})
 	if err != nil {
 		return err
 	}
@@ -336,7 +336,7 @@ func (s *swapper) verify(data []byte, made New) error {
 		return nil
 	}
 	s.over = true
-	temp, err := s.in.temporary(s.base, data, nil, made)
+	temp, err := s.in.sibling(s.base, data, nil, made)
 	if err != nil {
 		return fmt.Errorf("written, but overtaken by another writer at once, and no copy could be kept: %w", bare(err))
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -146,6 +147,38 @@ func TestSwapSyncsTheRemoval(t *testing.T) {
 }
 
 // TestSwapTwoForeignWrites: a second foreign write happens between the exchange and the exchange back.
+// The file is changed by then, so an undo of the change has to stay possible.
+func TestSwapWithoutRoomForTheCopyIsNotUnchanged(t *testing.T) {
+	if !rootdir.CanExchange {
+		t.Skip("this system cannot exchange two files")
+	}
+	for _, full := range []rootdir.Step{rootdir.StepCreate, rootdir.StepWrite, rootdir.StepSync} {
+		dir := t.TempDir()
+		if err := replaceFile(dir, "f.md", "old"); err != nil {
+			t.Fatal(err)
+		}
+		over := false
+		d, err := rootdir.Open(dir, func(s rootdir.Step) error {
+			switch {
+			case s == rootdir.StepSyncDir && !over:
+				over = true
+				return replaceFile(dir, "f.md", "foreign")
+			case s == full && over:
+				return syscall.ENOSPC
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		got, err := d.Swap("f.md", seen("old"), []byte("new"), rootdir.New{Mode: 0o600}, day, nil)
+		if !errors.Is(err, syscall.ENOSPC) || !got.Overtaken || model.Unchanged(err) {
+			t.Errorf("%s: %+v, %v, unchanged %v: want a change of unknown outcome", full, got, err, model.Unchanged(err))
+		}
+	}
+}
+
 func TestSwapTwoForeignWrites(t *testing.T) {
 	d, dir := swapDir(t, map[string]string{"f.md": "first foreign"}, rootdir.StepExchange, func(dir string) error {
 		return replaceFile(dir, "f.md", "second foreign")

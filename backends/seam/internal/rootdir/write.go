@@ -106,7 +106,7 @@ func (d *Dir) replace(name string, data []byte, made New) error {
 	return nil
 }
 
-// temporary writes the bytes to a new sibling and makes them durable. Its error, as of a full disk, is Untouched.
+// temporary is sibling before anything is changed: its error, as of a full disk, is Untouched.
 func (d *Dir) temporary(name string, data []byte, old fs.FileInfo, made New) (string, error) {
 	temp, err := d.sibling(name, data, old, made)
 	if err != nil {
@@ -115,6 +115,7 @@ func (d *Dir) temporary(name string, data []byte, old fs.FileInfo, made New) (st
 	return temp, nil
 }
 
+// sibling writes the bytes to a new file beside another and makes them durable.
 func (d *Dir) sibling(name string, data []byte, old fs.FileInfo, made New) (string, error) {
 	temp, err := tempName(name, made.Temp)
 	if err != nil {
