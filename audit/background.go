@@ -33,24 +33,38 @@ func (l *Log) appended(seq uint64) {
 	l.planLocked()
 }
 
-// planLocked starts a run for records that are not signed yet, or sets its time. The end of a run plans the
-// next one, for the records that came meanwhile.
+// planLocked starts a run for records that are not signed yet, or sets its time: after a failed run not before the
+// pause is over. The end of a run plans the next one, for the records that came meanwhile.
 func (l *Log) planLocked() {
-	b, signed := &l.behind, l.signedSeq.Load()
+	b, signed, pause := &l.behind, l.signedSeq.Load(), l.behind.pause.Sub(l.clock.Now())
+	enough := l.every > 0 && b.newest >= signed+l.every
 	switch {
-	case b.closed, b.running, b.newest <= signed, l.clock.Now().Before(b.pause):
-	case l.every > 0 && b.newest >= signed+l.every:
+	case b.closed, b.running, b.newest <= signed:
+	case enough && pause <= 0:
 		l.startLocked()
-	case l.wait > 0 && b.timer == nil:
-		b.timer = time.AfterFunc(l.wait, func() {
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			b.timer = nil
-			if !b.closed && !b.running {
-				l.startLocked()
-			}
-		})
+	case b.timer != nil:
+	case enough:
+		l.timeLocked(pause)
+	case l.wait > 0:
+		l.timeLocked(max(l.wait, pause))
 	}
+}
+
+// timeLocked sets the time of the next run.
+func (l *Log) timeLocked(wait time.Duration) {
+	b := &l.behind
+	b.timer = time.AfterFunc(wait, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.timer = nil
+		switch pause := b.pause.Sub(l.clock.Now()); {
+		case b.closed, b.running:
+		case pause > 0: // a run has failed since
+			l.timeLocked(pause)
+		default:
+			l.startLocked()
+		}
+	})
 }
 
 // startLocked runs once in the background; Close waits for it.
@@ -72,9 +86,9 @@ func (l *Log) startLocked() {
 		if err != nil { // as after a failed anchor: a key that nobody can give now is not asked for at each append
 			b.fails++
 			b.pause = l.clock.Now().Add(retryAfter(b.fails))
-			return
+		} else {
+			b.fails = 0
 		}
-		b.fails = 0
 		l.planLocked()
 	})
 }

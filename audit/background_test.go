@@ -2,11 +2,15 @@ package audit
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"golang.org/x/mod/sumdb/note"
 )
 
 // slowAnchor is a command that says that it was started and then waits, the first time, until it is let go.
@@ -107,4 +111,53 @@ func TestNothingWaitsForTheKey(t *testing.T) {
 	b.options.KeyCommand = ""
 	b.acts(1)
 	b.wantOK()
+}
+
+// TestARecordInThePauseIsAnchored: after a failed run nothing may ask for the key within the pause, and a record
+// that comes meanwhile must reach the anchor without another append.
+func TestARecordInThePauseIsAnchored(t *testing.T) {
+	for name, set := range map[string]func(*Options){
+		"by number": func(o *Options) { o.CheckpointEvery = 1 },
+		"by time":   func(o *Options) { o.AnchorEvery = time.Minute },
+		"by both":   func(o *Options) { o.CheckpointEvery, o.AnchorEvery = 4, 10*time.Second },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				skey, _, err := note.GenerateKey(rand.Reader, "desk.example/log")
+				if err != nil {
+					t.Fatal(err)
+				}
+				tries := filepath.Join(t.TempDir(), "tries")
+				b.options.KeyCommand = fmt.Sprintf("echo x >>'%[1]s'; [ $(wc -l <'%[1]s') -gt 1 ] && echo '%[2]s'", tries, skey)
+				set(&b.options)
+				l := b.open()
+				for range 4 {
+					act(t, l)
+				}
+				for end := time.Now().Add(time.Hour); !exists(tries)() && time.Now().Before(end); {
+					time.Sleep(time.Second)
+				}
+				l.behind.wg.Wait()
+				act(t, l)
+				head, _, err := l.Head(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(retryFirst - 2*time.Second)
+				if runs, err := os.ReadFile(tries); err != nil || string(runs) != "x\n" {
+					t.Errorf("runs in the pause: %q, %v", runs, err)
+				}
+				time.Sleep(2 * time.Minute)
+				l.behind.wg.Wait()
+				all, _, err := l.Anchors(t.Context())
+				if err != nil || all[0].Seq < head {
+					t.Errorf("anchored up to %d of %d records, %v", all[0].Seq, head, err)
+				}
+				if err := l.Close(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
 }
