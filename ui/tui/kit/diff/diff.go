@@ -95,6 +95,9 @@ func (c *Comparison) replaced(gone, come []string) {
 	c.Added += len(come)
 	marksGone, marksCome := make([][]text.Mark, len(gone)), make([][]text.Mark, len(come))
 	for i := range min(len(gone), len(come)) {
+		if len(gone[i])+len(come[i]) > maxWords { // not compared: it costs nothing
+			continue
+		}
 		if c.work += len(gone[i]) * len(come[i]); c.work <= maxWork {
 			marksGone[i], marksCome[i] = Words(gone[i], come[i])
 		}

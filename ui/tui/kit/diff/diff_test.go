@@ -26,6 +26,20 @@ func TestDiff(t *testing.T) {
 	}
 }
 
+// TestALongLineTakesNoMarksFromOthers: lines too long for a comparison by words take no time.
+func TestALongLineTakesNoMarksFromOthers(t *testing.T) {
+	long := strings.Repeat("x", maxWords+10)
+	var c Comparison
+	c.Compare(safetext.Escaper{}, "a", "b", long+"1\ntwo words here\n", long+"2\ntwo other here\n")
+	var marked []string
+	for _, m := range c.marks {
+		marked = append(marked, c.body.String()[m.Start:m.End])
+	}
+	if d := cmp.Diff([]string{"words", "other"}, marked); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestMerge(t *testing.T) {
 	base := "one\ntwo\nthree\nfour\nfive\n"
 	theirs, yours := strings.Replace(base, "one", "ONE", 1), strings.Replace(base, "five", "FIVE", 1)
