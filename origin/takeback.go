@@ -40,7 +40,10 @@ func Plan(ctx context.Context, l *Ledger, keeper *undo.Keeper, open func(string)
 	var order []*item
 	damaged, last := 0, time.Time{} // lines since then
 	err := l.holding(nil, func(r Row) bool {
-		if last = r.At; last.Before(since) {
+		if r.At.After(last) { // an undo appends the time of the text that it brings back
+			last = r.At
+		}
+		if last.Before(since) {
 			damaged = 0
 		}
 		key := r.Store + "\x00" + r.ID
