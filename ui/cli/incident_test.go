@@ -123,6 +123,25 @@ func TestATakebackNamesStoresThatAreNotOpen(t *testing.T) {
 	d.bare(append(back, "--store", "beta")...).want(t, 0, `"matched":0`)
 }
 
+// TestATakebackOfOneStoreNamesDamagedNotes: nobody knows whether they are about that store.
+func TestATakebackOfOneStoreNamesDamagedNotes(t *testing.T) {
+	d := newDesk(t)
+	d.in = "the tide is at six\n"
+	d.run("turn", "after", "--tier", "daily", "--key", "2031-02-01", "--source", "web:https://x.example", "--yes", "-").want(t, 0)
+	notes := 0
+	err := filepath.WalkDir(d.dir, func(path string, _ os.DirEntry, err error) error {
+		if err != nil || filepath.Base(path) != "ledger.jsonl" {
+			return err
+		}
+		notes++
+		return os.WriteFile(path, []byte("{broken\n"), 0o600)
+	})
+	if err != nil || notes != 1 {
+		t.Fatal(notes, err)
+	}
+	d.run("takeback", "--source", "web:https://x.example", "--since", "1h", "--yes", "--json", "--store", "crewship").want(t, 3, `"matched":1`, `"skipped":1`, "cannot be read")
+}
+
 // readerFunc is a reader made of one function.
 type readerFunc func(p []byte) (int, error)
 

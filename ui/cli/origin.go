@@ -147,7 +147,9 @@ func (a *app) takeback(ctx context.Context, s *operator.Session, f takebackFlags
 		return err
 	}
 	if len(a.flags.stores) > 0 {
-		plan = slices.DeleteFunc(plan, func(t origin.Taken) bool { return !slices.Contains(a.flags.stores, t.Store) })
+		plan = slices.DeleteFunc(plan, func(t origin.Taken) bool { // damaged notes may be about any store
+			return t.Store != "" && !slices.Contains(a.flags.stores, t.Store)
+		})
 	}
 	for _, t := range plan {
 		a.result("item", takenRow{newItemAt(t.Store, t.ID), t.Action, t.Reason, stamp(t.At)},
