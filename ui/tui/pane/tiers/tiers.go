@@ -32,14 +32,14 @@ type Pane struct {
 	reader   *pane.Reader
 	Tree     *Tree // the stores, scopes and tiers for reading out
 	entered  bool
-	ticking  bool // the next check for changes is scheduled
-	looking  bool // a check is under way: on a hanging mount each holds a thread of the system
+	ticking  bool            // the next check for changes is scheduled
+	looking  map[string]bool // by store, a check is under way: on a hanging mount each holds a thread of the system
 	width    int
 	height   int
 }
 
 func New(d *pane.Bench, at int) *Pane {
-	p := &Pane{d: d, at: at, Overview: newOverview(d.Desk, at), reader: pane.NewReader(d.Desk, at)}
+	p := &Pane{d: d, at: at, looking: map[string]bool{}, Overview: newOverview(d.Desk, at), reader: pane.NewReader(d.Desk, at)}
 	p.Items, p.Tree = newItems(d.Desk, at, p.reader), &Tree{readout: readout{p: p}}
 	return p
 }

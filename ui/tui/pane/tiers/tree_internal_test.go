@@ -3,6 +3,10 @@ package tiers
 import (
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/backends"
+	"memdesk/model"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/desk/desktest"
 	"memdesk/ui/tui/pane"
@@ -28,17 +32,28 @@ func TestUnknownCountsAreNoZeros(t *testing.T) {
 	}
 }
 
-// TestOneLookAtATime: a store on a hanging mount never answers, and each question to it holds a thread.
+// TestOneLookAtATime: a store on a hanging mount never answers; each question to it holds a thread, and none may hold
+// up another store.
 func TestOneLookAtATime(t *testing.T) {
-	p := New(pane.NewBench(desktest.New()), 0)
-	if p.Update(lookDue{}) == nil {
+	store := func(name string) backends.Member {
+		return backends.Member{Name: name, Store: model.Store{Name: name, Browser: struct{ model.Browser }{}}}
+	}
+	p := New(pane.NewBench(desktest.New(store("hangs"), store("well"))), 0)
+	cmd := p.Update(lookDue{})
+	if cmd == nil {
 		t.Fatal("it does not look")
 	}
-	if p.Update(lookDue{}) != nil {
-		t.Error("it looks while a look is under way")
+	if all, ok := cmd().(tea.BatchMsg); !ok || len(all) != 2 {
+		t.Fatalf("%d questions to two stores", len(all))
 	}
-	p.Update(stamped{})
+	if p.Update(lookDue{}) != nil {
+		t.Error("it looks at stores whose looks are under way")
+	}
+	p.Update(stamped{store: "well"})
 	if p.Update(lookDue{}) == nil {
-		t.Error("it does not look after the first was answered")
+		t.Error("it does not look at the store that has answered")
+	}
+	if p.Update(lookDue{}) != nil {
+		t.Error("it looks again while both looks are under way")
 	}
 }
