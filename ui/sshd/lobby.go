@@ -163,6 +163,7 @@ func (f filtered) Accept() (ssh.Channel, <-chan *ssh.Request, error) {
 	go func() {
 		defer close(passed)
 		env, begun := 0, false
+		var size *ssh.Request // the newest before the console
 		for r := range reqs {
 			if r.Type == "env" {
 				env++
@@ -174,9 +175,14 @@ func (f filtered) Accept() (ssh.Channel, <-chan *ssh.Request, error) {
 			begun = begun || r.Type == "shell" || r.Type == "exec" || r.Type == "subsystem"
 			if r.Type == "window-change" && !begun { // the library would wait for a reader of the size
 				_ = r.Reply(true, nil)
+				r.WantReply, size = false, r
 				continue
 			}
 			passed <- r
+			if begun && size != nil {
+				passed <- size
+				size = nil
+			}
 		}
 	}()
 	return ch, passed, nil
