@@ -65,7 +65,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	if c.Clock == nil {
 		c.Clock = clock.System{}
 	}
-	l, err := mcplink.New(mcplink.Config{Command: c.Command, Args: c.Args, BaseURL: c.BaseURL, Token: c.Token, Clock: c.Clock})
+	l, err := mcplink.New(mcplink.Config{Command: c.Command, Args: c.Args, BaseURL: c.BaseURL, Token: c.Token, Now: c.Clock.Now})
 	if err != nil {
 		return model.Store{}, err
 	}

@@ -3,6 +3,7 @@ package receipt
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"memdesk/internal/safetext"
@@ -105,11 +106,14 @@ func newPage() *page { return &page{} }
 func (p *page) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
 
 func (p *page) cell(s string) string {
-	return markup.Replace(p.esc.Line(s).String())
+	return outerUnderscores.ReplaceAllStringFunc(markup.Replace(p.esc.Line(s).String()), func(u string) string { return strings.ReplaceAll(u, "_", `\_`) })
 }
 
-// markup keeps a foreign word text: Markdown reads no other character as anything inside a cell.
-var markup = strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", `\<`, "&", `\&`, "[", `\[`, "]", `\]`, "*", `\*`, "_", `\_`, "`", "\\`", "~", `\~`, "#", `\#`)
+// markup and outerUnderscores keep a foreign word text: Markdown reads no other character as anything inside a cell,
+// and an underscore inside a word as itself. Commands stay readable in the raw page.
+var markup = strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", `\<`, "&", `\&`, "[", `\[`, "]", `\]`, "*", `\*`, "`", "\\`", "~", `\~`, "#", `\#`)
+
+var outerUnderscores = regexp.MustCompile(`\b_+|_+\b`)
 
 func (p *page) facts(rows [][2]string) {
 	p.line("")

@@ -19,7 +19,7 @@ func TestServeSSHEdits(t *testing.T) {
 	before := d.read("daily/2026-05-21.md")
 	g := newGuest(t, addr, ana, 80, 24)
 	g.see("[2 Tiers]", "daily", "SHA256:").press("G").see("journal of a day").press("\r").see("1 of 1").press("e").see("── Edit ›", "line 1 of ", "esc done")
-	g.press("A heron at six.\r").see("A heron at six.", "line 2 of ").press("\x1b").see("Save daily/2026-05-21.md?", "+A heron at six.", "enter cancel").press("y").see("saved daily/2026-05-21.md; z undoes")
+	g.press("A heron at six.\r").see("A heron at six.", "line 2 of ").press("\x1b").see("Save daily/2026-05-21.md?", "+ A heron at six.", "enter cancel").press("y").see("saved daily/2026-05-21.md; z undoes")
 	if got := d.read("daily/2026-05-21.md"); got != "A heron at six.\n"+before {
 		t.Errorf("the file is %q, it was %q", got, before)
 	}
@@ -38,7 +38,7 @@ func TestServeSSHEdits(t *testing.T) {
 		Source: "daily/2026-05-24.md", SHA256: quarantine.Sum(held), Body: held}
 	d.write("daily/2026-05-24.md", held)
 	d.write(".quarantine/"+quarantine.FileName(filed.SHA256), string(filed.Encode()))
-	g.press("4").see("1 of 1", "ignore previous instructions").press("e").see("── Edit ›", "ignore previous").press("\x0bThe tide turns at nine.\x13").see("enter cancel", "+The tide").press("\tharmless once cut\t").see("[Release]").press("\r").see("released")
+	g.press("4").see("1 of 1", "ignore previous instructions").press("e").see("── Edit ›", "ignore previous").press("\x0bThe tide turns at nine.\x13").see("enter cancel", "+ The tide").press("\tharmless once cut\t").see("[Release]").press("\r").see("released")
 	if got := d.read("daily/2026-05-24.md"); got != "The tide turns at nine.\n" {
 		t.Errorf("the released file is %q", got)
 	}

@@ -24,7 +24,6 @@ import (
 
 	"memdesk/backends/internal/endpoint"
 	"memdesk/backends/internal/snippet"
-	"memdesk/internal/clock"
 	"memdesk/internal/safetext"
 	"memdesk/model"
 )
@@ -44,8 +43,8 @@ type Config struct {
 	Command string
 	Args    []string
 	BaseURL string
-	Token   model.Secret // of BaseURL; unset: none is sent
-	Clock   clock.Clock
+	Token   model.Secret     // of BaseURL; unset: none is sent
+	Now     func() time.Time // the clock of the store
 }
 
 // Link is the connection to a server. What was under way when it broke is not sent again. It
@@ -54,7 +53,7 @@ type Link struct {
 	Where string // for people
 	dial  func() mcp.Transport
 	token model.Secret
-	clock clock.Clock
+	now   func() time.Time
 	late  atomic.Pointer[time.Time] // of the first call since the last answer that ran into its time limit
 
 	mu      sync.Mutex
@@ -68,7 +67,7 @@ func New(c Config) (*Link, error) {
 	case c.Command != "" && c.BaseURL != "":
 		return nil, model.Errorf(model.InvalidInput, "open", "command and base_url are two servers: give one")
 	case c.Command != "":
-		return &Link{Where: shown(c.Command, c.Args), clock: c.Clock, dial: func() mcp.Transport {
+		return &Link{Where: shown(c.Command, c.Args), now: c.Now, dial: func() mcp.Transport {
 			return &mcp.CommandTransport{Command: exec.Command(c.Command, c.Args...), TerminateDuration: endLimit}
 		}}, nil
 	}
@@ -77,7 +76,7 @@ func New(c Config) (*Link, error) {
 		return nil, err
 	}
 	client := &http.Client{CheckRedirect: endpoint.NoRedirect, Transport: bearer{c.Token, &http.Transport{MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute}}}
-	return &Link{Where: base.Host + base.Path, token: c.Token, clock: c.Clock, dial: func() mcp.Transport {
+	return &Link{Where: base.Host + base.Path, token: c.Token, now: c.Now, dial: func() mcp.Transport {
 		return &mcp.StreamableClientTransport{Endpoint: base.String(), HTTPClient: client, MaxRetries: -1, DisableStandaloneSSE: true, MaxEventSize: maxAnswer}
 	}}, nil
 }
@@ -210,7 +209,7 @@ func (l *Link) Call(ctx context.Context, op, tool string, args map[string]any) (
 	case err == nil || ctx.Err() == nil:
 		l.late.Store(nil)
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		now := l.clock.Now()
+		now := l.now()
 		l.late.CompareAndSwap(nil, &now)
 	}
 	return res, err
@@ -220,7 +219,7 @@ func (l *Link) Call(ctx context.Context, op, tool string, args map[string]any) (
 // The link starts none by itself: a server that is asked in a hurry may need longer to start.
 func (l *Link) Hangs() bool {
 	late := l.late.Load()
-	return late != nil && l.clock.Now().Sub(*late) >= hungAfter
+	return late != nil && l.now().Sub(*late) >= hungAfter
 }
 
 func (l *Link) call(ctx context.Context, op, tool string, args map[string]any) (*mcp.CallToolResult, error) {
