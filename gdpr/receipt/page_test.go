@@ -26,13 +26,14 @@ func TestPageIsShort(t *testing.T) {
 	add("daily/held.md.lock", model.VerdictOutOfScope, 3, "no more than what is on hold")
 	add("notes/odd|name.md", model.VerdictClean, 0, "")
 	add("<img src=x>[paid](x) ok.zip", model.VerdictUnaudited, 0, "~~`#_")
+	add("https://x.example www.x.example", model.VerdictUnaudited, 0, "")
 	page := r.Markdown("k1", true)
 	if n := strings.Count(page, "\n"); n > 60 {
 		t.Errorf("%d lines", n)
 	}
 	for _, want := range []string{
 		"| 300 lock files | clean | 3000 | 0 | 1 |  |\n", "| 20 files \\*.seg | out of scope | 200 | 0 | 1 | archived elsewhere |\n",
-		"| daily/held.md.lock | out of scope | 10 | 3 |", "| items | clean |", `odd\|name.md`, `| \<img src=x>\[paid\](x) ok.zip | unaudited |`, "| \\~\\~\\`\\#\\_ |", "- agent: 20 files \\*.seg: archived elsewhere\n", "1. byte scan\n",
+		"| daily/held.md.lock | out of scope | 10 | 3 |", "| items | clean |", `odd\|name.md`, `| \<img src=x>\[paid\](x) ok.zip | unaudited |`, "| \\~\\~\\`\\#\\_ |", `| https\://x.example www\.x.example |`, "- agent: 20 files \\*.seg: archived elsewhere\n", "1. byte scan\n",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)

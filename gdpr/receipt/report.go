@@ -110,8 +110,9 @@ func (p *page) cell(s string) string {
 }
 
 // markup and outerUnderscores keep a foreign word text: Markdown reads no other character as anything inside a cell,
-// and an underscore inside a word as itself. Commands stay readable in the raw page.
-var markup = strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", `\<`, "&", `\&`, "[", `\[`, "]", `\]`, "*", `\*`, "`", "\\`", "~", `\~`, "#", `\#`)
+// and an underscore inside a word as itself. Commands stay readable in the raw page. GitHub's dialect also
+// makes bare addresses of the web links; one of mail may become a link to itself.
+var markup = strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", `\<`, "&", `\&`, "[", `\[`, "]", `\]`, "*", `\*`, "`", "\\`", "~", `\~`, "#", `\#`, "://", `\://`, "www.", `www\.`)
 
 var outerUnderscores = regexp.MustCompile(`\b_+|_+\b`)
 
