@@ -16,8 +16,9 @@ import (
 const releaseWait = 10 * time.Second
 
 // Release makes a held write, with the text that an operator has edited, or with its own. What the item then
-// holds more than before must pass the scanner. From then on the write is trusted: an operator let it in. An entry
-// whose write was made in part (model.Partial) goes too: a second release would repeat that part.
+// holds more than before must pass the scanner. From then on the write is trusted, since an operator let it in; an
+// addition, as far as the text before it is. An entry whose write was made in part (model.Partial) goes too: a second
+// release would repeat that part.
 func (s *Shelf) Release(ctx context.Context, keeper *undo.Keeper, store model.Store, id string, body *string) (review.Release, error) {
 	if _, err := s.Get(id); err != nil { // then there may be no place for a lock
 		return review.Release{}, err

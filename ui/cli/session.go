@@ -120,16 +120,17 @@ func (a *app) storeConfigs(s *operator.Session) ([]backends.StoreConfig, error) 
 	return configs, nil
 }
 
-// noted prints what could not be recorded beside a change. The JSON log holds no address and no path.
+// noted prints what could not be recorded beside a change or a refusal. The JSON log holds no address and no path.
 func (a *app) noted(problem string) {
 	if a.logger != nil {
-		a.logger.Error("who made a change could not be recorded, or the log's head not anchored")
+		a.logger.Error("who made a change could not be recorded, or a refusal, or the log's head could not be anchored")
 		return
 	}
 	a.errorf("%s", problem)
 }
 
-// narrowed reports whether flags leave out stores that would open without them.
+// narrowed reports whether --store leaves out stores, or --open those of the configuration. Beside --open nothing is
+// discovered, so what discovery would find counts as nobody's.
 func (a *app) narrowed(s *operator.Session) bool {
 	return len(a.flags.stores) > 0 || len(a.flags.open) > 0 && len(s.Config.Stores) > 0
 }
