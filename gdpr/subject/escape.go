@@ -23,6 +23,7 @@ type layer struct {
 	// block says that the text was decoded as a block: every place is then the whole block.
 	block      bool
 	start, end int
+	noise      bool // the bytes of a block that are no text: chance may spell a short identifier
 
 	method Method // the outermost encoding; empty: none
 	depth  int    // depth of nested encodings

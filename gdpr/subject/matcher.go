@@ -351,7 +351,7 @@ func (m *Matcher) search(b []byte, loose, rtf bool, bystanders *Bystanders, firs
 				others[span{h.Start, h.End}] = true
 			}
 			switch {
-			case l.loose && whole && l.method == "" && len(p.Letters) < shortTerm && !amidText(v.src, int(v.from[lo]), int(v.to[hi-1])):
+			case whole && (l.noise || l.loose && l.method == "") && len(p.Letters) < shortTerm && !amidText(v.src, int(v.from[lo]), int(v.to[hi-1])):
 				return true
 			case !whole && (!l.loose || len(p.Letters) < shortTerm || bystanders.explains(v, lo, hi)):
 				return true

@@ -315,6 +315,34 @@ func TestUTF32(t *testing.T) {
 	}
 }
 
+// TestShortNameInNoise: the bytes of a picture spell a short name by chance, between the borders of a word too; then it
+// must not be redacted as a whole. A field of the picture that is text has the name.
+func TestShortNameInNoise(t *testing.T) {
+	m := matcher(t, "Ana")
+	r := rand.New(rand.NewPCG(3, 3))
+	for _, zero := range []bool{true, false} {
+		noise := make([]byte, 600)
+		for i := range noise {
+			noise[i] = byte(0x80 + r.Uint32()%0x40)
+		}
+		if zero {
+			noise[10] = 0
+		}
+		at := func(said string) string { b := bytes.Clone(noise); copy(b[300:], said); return string(b) }
+		for what, encode := range map[string]func(string) string{"base64": b64, "hex": func(s string) string { return fmt.Sprintf("%x", s) }} {
+			if text := "![x](data:image/png;base64," + encode(at("\x01Ana\x02")) + ")"; m.Names(text) || m.Redact(text, "[erased]") != text {
+				t.Errorf("%s: chance is taken for the name", what)
+			}
+			if text := "![x](data:image/png;base64," + encode(at("\x01by Ana, 2026\x02")) + ")"; !m.Names(text) {
+				t.Errorf("%s: the name in a field is not found", what)
+			}
+		}
+	}
+	if text := b64(gz("\x00\x01Ana\x00\x02")); !m.Names(text) {
+		t.Error("a field of a compressed record is not found")
+	}
+}
+
 // TestEncodedBinaryFiles: a picture or a database in base64 or hex must be searched as the file itself is.
 func TestEncodedBinaryFiles(t *testing.T) {
 	m := matcher(t, "Maren Holt", "usr_8f3a22")

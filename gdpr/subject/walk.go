@@ -212,7 +212,7 @@ func (w *walker) blocks(l *layer) {
 			}
 			for _, b := range decodings(l.text, lines, e.in, w.foreign, w.anchored) {
 				in := &layer{text: b, block: true, start: start, end: end, method: l.method, depth: l.depth + 1, units: l.units, family: unresolved, probe: l.probe}
-				in.loose = isBinary(b) && !Wide(b)
+				in.loose, in.noise = isBinary(b) && !Wide(b), !sensible(b)
 				if in.method == "" {
 					in.method = e.method
 				}
@@ -321,7 +321,7 @@ func (w *walker) expand(l *layer, open func(o *opening) error) {
 		b, _ := io.ReadAll(r) // content before an error is searched
 		in := *l
 		in.text = b
-		in.depth++
+		in.depth, in.noise = l.depth+1, false
 		in.loose = l.loose && isBinary(b)
 		if !w.done && in.depth < maxDepth {
 			w.text(&in)
