@@ -76,13 +76,15 @@ func (m Medium) cleanRow(q *Query, req model.ScrubRequest, id, table, column, va
 	if err != nil || row == nil || len(row.cells) == 0 || req.Dry {
 		return err
 	}
-	if err := row.writeOnce(q, table, []string{column}, columns, 0); err != nil {
-		if q.Broken() != nil {
-			return err
-		}
-		res.Verdict, res.Reason = model.VerdictFailed, fmt.Sprintf("a row cannot be changed: %s", model.KindOf(err))
-		return nil
+	some, err := row.writeOnce(q, table, []string{column}, columns, 0)
+	if q.Broken() != nil {
+		return err
 	}
-	res.Rows++
+	if err != nil {
+		res.Verdict, res.Reason = model.VerdictFailed, fmt.Sprintf("a row cannot be changed: %s", model.KindOf(err))
+	}
+	if some {
+		res.Rows++
+	}
 	return nil
 }

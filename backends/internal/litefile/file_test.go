@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -142,6 +143,64 @@ func TestAnIndexOverTiedRows(t *testing.T) {
 	var left int
 	if err := raw.QueryRow(`SELECT count(*) FROM words('mauve')`).Scan(&left); err != nil || left != 0 {
 		t.Errorf("%d rows, %v", left, err)
+	}
+}
+
+// mauve is the word that the tests take out of a database.
+var mauve = model.ScrubRequest{
+	Concerns: func(b []byte) bool { return strings.Contains(string(b), "mauve") },
+	Redact:   func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), "mauve", "gone")) },
+}
+
+// TestARowChangedInPartIsChanged: the result must count it once, and an index over its table must forget the words. A
+// key changes last, because it addresses the row, and all of it.
+func TestARowChangedInPartIsChanged(t *testing.T) {
+	for range 20 { // cells have no order
+		f, path := opened(t)
+		exec1(t, path, `CREATE TABLE kept (a, b, c, fixed CHECK (fixed = 'mauve'), d, e, PRIMARY KEY (a, d)) WITHOUT ROWID`,
+			`INSERT INTO kept VALUES ('mauve a', 'mauve b', 'mauve c', 'mauve', 'mauve d', 'mauve e')`,
+			`CREATE TABLE noted (fixed CHECK (fixed = 'mauve'), txt)`, `INSERT INTO noted VALUES ('mauve', 'said mauve')`,
+			`CREATE VIRTUAL TABLE words USING fts5(txt, content=noted)`, `INSERT INTO words (words) VALUES ('rebuild')`,
+			`CREATE TABLE named (name PRIMARY KEY)`, `INSERT INTO named VALUES ('mauve')`,
+			`CREATE TABLE tied (name REFERENCES named, txt)`, `INSERT INTO tied VALUES ('mauve', 'said mauve')`)
+		res, err := Medium{File: f}.Scrub(t.Context(), mauve)
+		must(t, err)
+		got := ""
+		for _, r := range res {
+			got += fmt.Sprintf("%s %d %s\n", strings.TrimPrefix(r.Layer, f.Name), r.Rows, r.Verdict)
+		}
+		if want := ":kept 1 failed\n:named 1 clean\n:noted 1 failed\n:t 0 clean\n:tied 1 clean\n 0 residue\n"; got != want {
+			t.Fatalf("%s, want %s", got, want)
+		}
+		raw, err := sql.Open("sqlite3", path)
+		must(t, err)
+		var row string
+		var left int
+		must(t, raw.QueryRow(`SELECT concat_ws(',', a, b, c, fixed, d, e), (SELECT count(*) FROM words('mauve')) FROM kept`).Scan(&row, &left))
+		must(t, raw.Close())
+		if row != "gone a,gone b,gone c,mauve,gone d,gone e" || left != 0 {
+			t.Fatalf("%s, and %d rows in the index", row, left)
+		}
+	}
+}
+
+// TestTiedRowsLeaveTheLaterOnesTheirRules: a row that its keys keep is told, and undoes nothing of the others.
+func TestTiedRowsLeaveTheLaterOnesTheirRules(t *testing.T) {
+	f, path := opened(t)
+	exec1(t, path, `CREATE TABLE named (name PRIMARY KEY)`, `INSERT INTO named VALUES ('mauve')`,
+		`CREATE TABLE tied (name REFERENCES named)`, `INSERT INTO tied VALUES ('mauve')`,
+		`CREATE TABLE kinds (kind PRIMARY KEY)`, `INSERT INTO kinds VALUES ('mauve')`,
+		`CREATE TABLE items (id, kind REFERENCES kinds)`, `INSERT INTO items VALUES ('i', 'mauve')`)
+	req := mauve
+	req.Edited = []string{"i"}
+	req.May = func(layer string, _ []byte) bool { return !strings.HasSuffix(layer, ":kinds") }
+	m := Medium{File: f, Items: map[string][]string{"items": nil}, Edited: func(id string) (string, string, string) { return "items", "id", id }}
+	res, err := m.Scrub(t.Context(), req)
+	must(t, err)
+	for _, r := range res {
+		if r.Layer == m.tableLayer("tied") && r.Rows != 1 || r.Layer == m.tableLayer("items") && (r.Rows != 0 || r.Verdict != model.VerdictFailed) {
+			t.Errorf("%+v", r)
+		}
 	}
 }
 

@@ -148,12 +148,16 @@ func (m Medium) scrubTables(ctx context.Context, req model.ScrubRequest, step fu
 					return err
 				}
 			}
-			kept, err := m.cleanParts(q, table, key, req, &res)
+			first, err := m.cleanParts(q, table, key, req, &res)
 			if err != nil {
 				return err
 			}
-			if at := len(out); kept > 0 {
-				tied = append(tied, func() error { _, err := m.cleanParts(q, table, key, req, &out[at]); return err })
+			if at := len(out); first.kept > 0 {
+				tied = append(tied, func() error {
+					again, err := m.cleanParts(q, table, key, req, &out[at])
+					out[at].Rows -= min(again.done, first.partly)
+					return err
+				})
 			}
 			out = append(out, res)
 		}
@@ -173,23 +177,27 @@ func (m Medium) scrubTables(ctx context.Context, req model.ScrubRequest, step fu
 	return out, err
 }
 
-// cleanParts goes through a table, and adds to its result. It counts the rows that the table's own rules kept.
-func (m Medium) cleanParts(q *Query, table sideTable, key []string, req model.ScrubRequest, res *model.LayerResult) (kept int, err error) {
+// tally counts the rows that were changed, and those that the table's own rules kept: a row changed in part is both.
+type tally struct{ done, kept, partly int64 }
+
+// cleanParts goes through a table, and adds to its result.
+func (m Medium) cleanParts(q *Query, table sideTable, key []string, req model.ScrubRequest, res *model.LayerResult) (all tally, err error) {
 	clean := model.LayerResult{Layer: res.Layer, Method: "rows rewritten or removed", Verdict: model.VerdictClean, Rows: res.Rows}
 	for _, p := range table.parts {
-		done, stuck, refused, err := m.cleanTable(q, table.name, p, key, req)
+		t, refused, err := m.cleanTable(q, table.name, p, key, req)
 		if err != nil {
-			return 0, err
+			return tally{}, err
 		}
-		if clean.Rows, kept = clean.Rows+done, kept+stuck; refused.Layer != "" {
+		all = tally{all.done + t.done, all.kept + t.kept, all.partly + t.partly}
+		if refused.Layer != "" {
 			clean.Method, clean.Verdict, clean.Reason = refused.Method, refused.Verdict, refused.Reason
 		}
 	}
-	if kept > 0 {
-		clean.Verdict, clean.Reason = model.VerdictFailed, fmt.Sprintf("%d rows cannot be changed, because of the table's own rules: change them with the program whose table it is", kept)
+	if clean.Rows += all.done; all.kept > 0 {
+		clean.Verdict, clean.Reason = model.VerdictFailed, fmt.Sprintf("%d rows cannot be changed, because of the table's own rules: change them with the program whose table it is", all.kept)
 	}
 	*res = clean
-	return kept, nil
+	return all, nil
 }
 
 // errTied ends an attempt that would leave rows without the rows that they refer to.
@@ -224,7 +232,7 @@ func cleanTied(q *Query, tables []func() error) error {
 		}
 		return nil
 	})
-	if errors.Is(err, errTied) {
+	if err == nil || errors.Is(err, errTied) { // each later row answers for itself again
 		if _, off := q.Exec(`PRAGMA defer_foreign_keys = OFF`); off != nil {
 			return off
 		}
@@ -354,15 +362,14 @@ func (m Medium) dropRows(q *Query, table string, req model.ScrubRequest) (int64,
 
 // cleanTable goes through one part of a table row by row: a list of ids loses the removed ones, a text that
 // names the person is redacted. A row of an item always stays.
-// It counts the rows it changed, and those that the table's own rules kept. Rows that name the person stay
-// where the request refuses the table.
-func (m Medium) cleanTable(q *Query, table string, p part, key []string, req model.ScrubRequest) (done int64, kept int, refused model.LayerResult, err error) {
+// Rows that name the person stay where the request refuses the table.
+func (m Medium) cleanTable(q *Query, table string, p part, key []string, req model.ScrubRequest) (t tally, refused model.LayerResult, err error) {
 	if p.beside && req.Redact == nil {
 		req.Redact = func([]byte) []byte { return nil }
 	}
 	columns := p.columns
 	if len(columns) == 0 {
-		return 0, 0, refused, nil
+		return t, refused, nil
 	}
 	var rows []cleanRow
 	removed := make(map[string]bool, len(req.Removed))
@@ -381,33 +388,38 @@ func (m Medium) cleanTable(q *Query, table string, p part, key []string, req mod
 		})
 	}
 	if err := read(); err != nil {
-		return 0, 0, refused, err
+		return t, refused, err
 	}
 	if named {
 		var may bool
 		if refused, may = req.Permits(m.tableLayer(table), nil); !may {
 			req.Concerns = nil // the rows of removed items go all the same
 			if err := read(); err != nil {
-				return 0, 0, refused, err
+				return t, refused, err
 			}
 		}
 	}
 	whole, err := m.wholeRows(q, table, key)
 	if err != nil {
-		return 0, 0, refused, err
+		return t, refused, err
 	}
 	for n, r := range rows {
 		r.drop = r.drop || whole[fmt.Sprint(r.at)] && refused.Layer == ""
-		switch err := r.writeOnce(q, table, key, columns, n); {
-		case err == nil:
-			done++
-		case q.broken != nil:
-			return 0, 0, refused, err
-		default:
-			kept++
+		some, err := r.writeOnce(q, table, key, columns, n)
+		if q.broken != nil {
+			return t, refused, err
+		}
+		if some {
+			t.done++
+		}
+		if err != nil {
+			t.kept++
+		}
+		if some && err != nil {
+			t.partly++
 		}
 	}
-	return done, kept, refused, nil
+	return t, refused, nil
 }
 
 // wholeRows are the rows of a table, by their key, that go as a whole when they name the person.
@@ -678,23 +690,25 @@ func withoutIDs(text string, removed map[string]bool) (after string, emptied boo
 }
 
 // writeOnce writes a row, and once more with numbers behind what is new, or below zero, where the
-// table takes a value once only. Of a row that cannot be changed it changes the cells that can.
-func (r cleanRow) writeOnce(q *Query, table string, key, columns []string, n int) error {
+// table takes a value once only. Of a row that cannot be changed it changes the cells that can; some: there are such.
+func (r cleanRow) writeOnce(q *Query, table string, key, columns []string, n int) (some bool, err error) {
 	for i, v := range r.cells {
 		if v != (noNumber{}) {
 			continue
 		}
 		var wanted int64
 		if _, err := q.One(`SELECT "notnull" <> 0 OR pk > 0 FROM pragma_table_info(?) WHERE name = ?`, []any{table, columns[i]}, &wanted); err != nil {
-			return err
+			return false, err
 		}
 		if r.cells[i] = nil; wanted != 0 {
 			r.cells[i] = int64(0)
 		}
 	}
-	err := q.Atomically(func() error { return r.write(q, table, key, columns) })
-	if err == nil || q.broken != nil || r.drop {
-		return err
+	write := func(r cleanRow) error {
+		return q.Atomically(func() error { return r.write(q, table, key, columns) })
+	}
+	if err = write(r); err == nil || q.broken != nil || r.drop {
+		return err == nil, err
 	}
 	was := maps.Clone(r.cells)
 	for i, v := range r.cells {
@@ -707,16 +721,27 @@ func (r cleanRow) writeOnce(q *Query, table string, key, columns []string, n int
 			r.cells[i] = int64(-n - 1)
 		}
 	}
-	if err = q.Atomically(func() error { return r.write(q, table, key, columns) }); err == nil || q.broken != nil || len(r.cells) < 2 {
-		return err
+	if err = write(r); err == nil || q.broken != nil || len(was) < 2 {
+		return err == nil, err
 	}
-	for i, v := range was { // what can be changed alone
-		one := cleanRow{at: r.at, cells: map[int]any{i: v}}
-		if q.broken == nil {
-			_ = q.Atomically(func() error { return one.write(q, table, key, columns) })
+	primary, perr := Texts(q, `SELECT name FROM pragma_table_info(?) WHERE pk > 0`, table)
+	if perr != nil {
+		return false, perr
+	}
+	at := slices.Clone(r.at)
+	for _, last := range []bool{false, true} { // with another key a row has another address
+		for i, c := range columns {
+			v, changes := was[i]
+			if q.broken != nil || !changes || slices.Contains(primary, c) != last || write(cleanRow{at: at, cells: map[int]any{i: v}}) != nil {
+				continue
+			}
+			some = true
+			if k := slices.Index(key, c); k >= 0 {
+				at[k] = v
+			}
 		}
 	}
-	return err
+	return some, err
 }
 
 func (r cleanRow) write(q *Query, table string, key, columns []string) error {
