@@ -35,7 +35,7 @@ func (x *run) handles(ctx context.Context, s model.Store, sp StorePlan) (receipt
 		rep, err := x.scanHandle(ctx, fd)
 		row.BytesScanned += rep.Bytes
 		row.Hits += rep.Hits
-		if id := strings.TrimPrefix(name, root+"/"); sp.changes(id) || x.m.Names(id) {
+		if id, below := strings.CutPrefix(name, root+"/"); below && (sp.changes(id) || x.m.Names(id)) { // root may name the subject: it stays
 			row.Hits++
 		}
 		closed = append(closed, rep.Closed...)

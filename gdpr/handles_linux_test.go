@@ -49,6 +49,29 @@ func TestRemovedFilesThatAreHeldOpen(t *testing.T) {
 	}
 }
 
+// TestARemovedLogBelowADirectoryOfThatName: the directory of a database stays, whomever it names, so its name alone must
+// not keep an erasure from its end.
+func TestARemovedLogBelowADirectoryOfThatName(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	home := backends.StoreConfig{Name: "home", Kind: "sqlite", Path: filepath.Join(w.dir, name, "kb.db")}
+	kind, _ := backends.Builtin().Kind("sqlite")
+	if err := errors.Join(os.Mkdir(filepath.Dir(home.Path), 0o700), kind.Create(t.Context(), home, backends.Env{Clock: w.clock})); err != nil {
+		t.Fatal(err)
+	}
+	w.more = []backends.StoreConfig{home}
+	w.open()
+	f, err := os.Create(home.Path + "-journal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := os.Remove(f.Name()); err != nil {
+		t.Fatal(err)
+	}
+	w.complete(w.plan(w.file().ID))
+}
+
 // TestEarlierFileOfARemovedNote: a process that still has the file of a note before its last change open keeps it, though
 // that text does not name the subject. The store is opened by a link, as a manager of dotfiles makes it.
 func TestEarlierFileOfARemovedNote(t *testing.T) {
