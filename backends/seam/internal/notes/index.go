@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	_ "github.com/mattn/go-sqlite3" // the driver of the index
 
@@ -71,7 +72,7 @@ func (s *store) Reindex(ctx context.Context, tier string) (int64, error) {
 	if err := ensureIndexDir(s.cfg.Index.path); err != nil {
 		return 0, err
 	}
-	(&scrubbing{}).cutOff(filepath.Dir(s.cfg.Index.path)) // what cannot be removed stays for an erasure
+	(&scrubbing{}).cutOff(filepath.Dir(s.cfg.Index.path), time.Minute) // what cannot be removed stays for an erasure
 	temp, err := os.CreateTemp(filepath.Dir(s.cfg.Index.path), building+"*.db")
 	if err != nil {
 		return 0, model.Errorf(model.Unavailable, "reindex", "the index cannot be made: %w", atomicfile.Pathless(err))
@@ -199,14 +200,17 @@ func (s *store) ChangedSince(ctx context.Context, mtime float64, yield func(id s
 }
 
 // cutOff removes what killed processes left of the indexes that they were building. One that is still being
-// built may hold removed text.
-func (w *scrubbing) cutOff(dir string) {
+// built may hold removed text. One younger than least may not be locked by its process yet, and stays.
+func (w *scrubbing) cutOff(dir string, least time.Duration) {
 	found, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		w.add("(memdesk)/index", "not looked at", 0, model.E(model.Unavailable, "scrub", atomicfile.Pathless(err)))
 	}
 	for _, e := range found {
 		if !strings.HasPrefix(e.Name(), building) {
+			continue
+		}
+		if fi, err := e.Info(); err == nil && time.Since(fi.ModTime()) < least {
 			continue
 		}
 		name := filepath.Join(dir, e.Name())
@@ -234,7 +238,7 @@ func (w *scrubbing) cutOff(dir string) {
 // index applies an erasure to the local index, which is rebuilt from the remaining notes.
 func (w *scrubbing) index() {
 	path := w.store.cfg.Index.path
-	w.cutOff(filepath.Dir(path))
+	w.cutOff(filepath.Dir(path), 0)
 	if _, err := os.Lstat(path); err != nil {
 		return // none was built
 	}
