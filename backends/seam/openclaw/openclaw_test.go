@@ -548,6 +548,40 @@ func TestCompressedConversations(t *testing.T) {
 	}
 }
 
+// TestCompressedConversationsOfSmallerSchemas: versions of OpenClaw differ in the small columns beside a text.
+func TestCompressedConversationsOfSmallerSchemas(t *testing.T) {
+	z, err := zstd.NewWriter(nil)
+	must(t, err)
+	packed := z.EncodeAll([]byte(strings.Repeat(`{"text":"Ida Brandt"}`+"\n", 20)), nil)
+	dir := state(t)
+	db, err := sql.Open("sqlite3", filepath.Join(dir, "agents/main/agent/openclaw-agent.sqlite"))
+	must(t, err)
+	defer db.Close()
+	for _, text := range []string{
+		`DROP TABLE transcript_events`,
+		`CREATE TABLE transcript_events(session_id TEXT NOT NULL, seq INTEGER NOT NULL, event_json TEXT, event_zstd BLOB, PRIMARY KEY(session_id, seq)) STRICT`,
+		`CREATE TABLE session_transcript_cold_archives(session_id TEXT PRIMARY KEY, archive_sha256 TEXT NOT NULL, raw_bytes INTEGER NOT NULL, archive_blob BLOB) STRICT`,
+	} {
+		_, err := db.Exec(text)
+		must(t, err)
+	}
+	_, err = db.Exec(`INSERT INTO transcript_events VALUES('s', 1, NULL, ?)`, packed)
+	must(t, err)
+	_, err = db.Exec(`INSERT INTO session_transcript_cold_archives VALUES('c', '', 1, ?)`, packed)
+	must(t, err)
+	scrub(t, open(t, openclaw.Config{Path: dir, Transcripts: openclaw.Redact}))
+	var text string
+	var blob []byte
+	must(t, db.QueryRow(`SELECT event_json, archive_blob FROM transcript_events, session_transcript_cold_archives`).Scan(&text, &blob))
+	archive, err := zstd.NewReader(bytes.NewReader(blob))
+	must(t, err)
+	unpacked, err := io.ReadAll(archive)
+	must(t, err)
+	if !strings.Contains(text, "[erased]") || strings.Contains(text+string(unpacked), "Ida Brandt") {
+		t.Errorf("the event is %.80q, the archive %.80q", text, unpacked)
+	}
+}
+
 // TestSessionKeysRedacted: a key that names the person, as that of a chat does, must go from every table that refers to
 // it; where the rows around it cannot follow, the other cells of the row are redacted all the same.
 func TestSessionKeysRedacted(t *testing.T) {

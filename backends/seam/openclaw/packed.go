@@ -33,8 +33,14 @@ func repack(q *litefile.Query, req model.ScrubRequest) error {
 		return err
 	}
 	if slices.Contains(columns, "event_zstd") {
+		set := `event_json = ?, event_zstd = NULL`
+		for _, c := range []string{"event_utf8_bytes", "navigation_json"} { // of the compressed text; schemas differ in them
+			if slices.Contains(columns, c) {
+				set += `, ` + c + ` = NULL`
+			}
+		}
 		err := eachPacked(q, transcriptTable, "COALESCE(event_zstd, CAST(event_json AS BLOB))", req, func(row int64, _, text []byte) error {
-			_, err := q.Exec(`UPDATE transcript_events SET event_json = ?, event_zstd = NULL, event_utf8_bytes = NULL, navigation_json = NULL WHERE rowid = ?`, string(text), row)
+			_, err := q.Exec(`UPDATE transcript_events SET `+set+` WHERE rowid = ?`, string(text), row)
 			return err
 		})
 		if err != nil {
@@ -59,8 +65,11 @@ func repack(q *litefile.Query, req model.ScrubRequest) error {
 			}
 			sum := sha256.Sum256(out)
 			set, args := `archive_blob = ?, archive_sha256 = ?`, []any{out, hex.EncodeToString(sum[:])}
+			if slices.Contains(columns, "archive_bytes") {
+				set, args = set+`, archive_bytes = ?`, append(args, len(out))
+			}
 			if slices.Contains(columns, "raw_bytes") {
-				set, args = set+`, archive_bytes = ?, raw_bytes = ?`, append(args, len(out), size)
+				set, args = set+`, raw_bytes = ?`, append(args, size)
 			}
 			if slices.Contains(columns, "published_at") { // OpenClaw writes its file anew
 				set += `, published_at = NULL`
