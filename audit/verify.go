@@ -32,6 +32,8 @@ type Report struct {
 	// Proven says what each checkpoint outside the records proves about them.
 	Proven      []Proven
 	OpenIntents []Row
+
+	sound bool // but for what was given, every break is acknowledged
 }
 
 // Verify walks every segment of the log in dir over its stored bytes and compares its end with the saved
@@ -56,17 +58,12 @@ func (l *Log) Verify(ctx context.Context, given ...Statement) (Report, error) {
 	defer l.mu.Unlock()
 	switch {
 	case err != nil:
-	case rep.OK || rep.Acknowledged || rep.onlyGiven(): // what is given may be another log's
+	case rep.OK || rep.Acknowledged || rep.sound: // what is given may be another log's
 		l.alarm, l.broken = "", verdict{}
 	default:
 		l.alarm = rep.Reason
 	}
 	return rep, err
-}
-
-// onlyGiven reports whether nothing but a given statement says that the log is broken: these are compared last.
-func (r Report) onlyGiven() bool {
-	return slices.ContainsFunc(r.Proven, func(p Proven) bool { return p.Kind == "given" && r.Reason == p.By+": "+p.Why })
 }
 
 func (l *Log) verify(ctx context.Context, given ...Statement) (Report, error) {
@@ -381,9 +378,11 @@ func (w *walker) proven() {
 		return
 	}
 	w.tree.end(w.seq)
+	w.rep.sound = w.rep.Reason == "" || w.rep.Acknowledged
 	for _, s := range w.tree.sources {
 		w.rep.Proven = append(w.rep.Proven, s.Proven)
 		if s.State == ProvenBroken {
+			w.rep.sound = w.rep.sound && s.Kind == "given"
 			first := w.rep.FirstBad
 			w.bad("%s: %s", s.By, s.Why)
 			if first == 0 {

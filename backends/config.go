@@ -406,7 +406,7 @@ func ParseConfig(reg *Registry, file, text string) (Config, error) {
 		}
 		return fail(at.find(key), "unknown key %s; config.toml.example lists what there is", key)
 	}
-	for _, key := range meta.Keys() { // the decoder takes any case, what asks for a key knows one
+	for _, key := range meta.Keys() { // the decoder takes a key in any case, the checks below only as it is written here
 		if word := key[:min(2, len(key))].String(); word != strings.ToLower(word) && key[0] != "store" {
 			return fail(at.find(key), "unknown key %s; config.toml.example lists what there is", word)
 		}

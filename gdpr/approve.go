@@ -216,7 +216,7 @@ func (d *Desk) approval(ctx context.Context, r *Request, plan string) (ok *Appro
 			why = "the approval has expired"
 			continue
 		case a.tooNew(d.Clock.Now()):
-			why = "the approval has a time that is yet to come: the clock was ahead; approve the plan again"
+			why = clockAhead
 			continue
 		}
 		if a.Method() == BySession {
@@ -256,6 +256,9 @@ func (d *Desk) approval(ctx context.Context, r *Request, plan string) (ok *Appro
 
 // noApprovalRecord says why an approval without a record is not valid.
 const noApprovalRecord = "the audit log has no record of the approval: approve the plan again"
+
+// clockAhead says why an approval from the future is not valid.
+const clockAhead = "the approval has a time that is yet to come: the clock was ahead; approve the plan again"
 
 // underApproval reports whether a sweep's request is covered by the approval of the erasure that it repeats. An
 // erasure that needed no approval covers none. The request's file is not believed: the log has the record of

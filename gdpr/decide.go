@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"memdesk/gdpr/subject"
+	"memdesk/gdpr/suppress"
 	"memdesk/model"
 )
 
@@ -320,14 +321,11 @@ func leftTo(s model.Store, it model.Item) string {
 	switch {
 	case tierOf(s, it).Foreign:
 		return "people write it, and it is left to them: edit it in its own program"
-	case slices.ContainsFunc(logMagic, func(magic string) bool { return strings.HasPrefix(it.Body, magic) }):
+	case slices.ContainsFunc(suppress.LogMagic, func(magic string) bool { return strings.HasPrefix(it.Body, magic) }):
 		return "it is the log of the database beside it, which would lose everybody's newest rows with it: end the program whose database it is, so that the log goes into the database, then plan again"
 	}
 	return ""
 }
-
-// logMagic are the first bytes of a write-ahead log and of a rollback journal of SQLite.
-var logMagic = []string{"\x37\x7f\x06\x82", "\x37\x7f\x06\x83", "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"}
 
 // tierOf is what a store declares of an item's tier; nothing where the store does not know the tier.
 func tierOf(s model.Store, it model.Item) model.TierSpec {

@@ -150,10 +150,7 @@ func TestAHoldOfAnotherRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.fill()
-	bobs, err := w.desk.File(t.Context(), gdpr.Intake{Subject: other, Received: "2026-02-20", Ground: "a letter"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	bobs := w.fileFor(other)
 	w.hold(bobs.ID, "db", "n4") // names both
 	hers := w.file()
 	p := w.plan(hers.ID)
@@ -169,9 +166,7 @@ func TestAHoldOfAnotherRequest(t *testing.T) {
 	w2.fill()
 	hers = w2.file()
 	p = w2.plan(hers.ID)
-	if bobs, err = w2.desk.File(t.Context(), gdpr.Intake{Subject: other, Received: "2026-02-20", Ground: "a letter"}); err != nil {
-		t.Fatal(err)
-	}
+	bobs = w2.fileFor(other)
 	w2.hold(bobs.ID, "db", "n4")
 	if out, err := w2.erase(p); err != nil || out.Status != gdpr.StatePartial || !strings.Contains(fmt.Sprint(out.Problems), bobs.ID) {
 		t.Errorf("%s, %q, %v; want partial, naming %s", out.Status, out.Problems, err, bobs.ID)

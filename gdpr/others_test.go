@@ -101,10 +101,7 @@ func TestAnotherRequestsHoldKeepsHerIDAsAHash(t *testing.T) {
 	w := newWorld(t)
 	w.fill()
 	id := w.put("db", model.RetainRequest{Tier: "longterm", Key: "for-" + ana, Content: "about " + other})
-	bobs, err := w.desk.File(t.Context(), gdpr.Intake{Subject: other, Received: "2026-02-20", Ground: "a letter"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	bobs := w.fileFor(other)
 	w.hold(bobs.ID, "db", id)
 	w.plan(bobs.ID)
 	hers := w.file()
@@ -129,13 +126,10 @@ func TestAnotherRequestIsBeingCarriedOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.fill()
-	bobs, err := w.desk.File(t.Context(), gdpr.Intake{Subject: other, Received: "2026-02-20", Ground: "a letter"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	bobs := w.fileFor(other)
 	p, hers := w.plan(bobs.ID), w.file()
 	mine, tried := w.plan(hers.ID), false
-	_, err = w.desk.Erase(t.Context(), order(p), w.fleet, func(context.Context, gdpr.Progress) error {
+	_, err := w.desk.Erase(t.Context(), order(p), w.fleet, func(context.Context, gdpr.Progress) error {
 		if tried {
 			return nil
 		}
@@ -166,10 +160,7 @@ func TestAVoidPlanKeepsWhatIsLeft(t *testing.T) {
 	})
 	w.more = []backends.StoreConfig{w.vault("a"), w.vault("b")}
 	w.open()
-	bobs, err := w.desk.File(t.Context(), gdpr.Intake{Subject: other, Received: "2026-02-20", Ground: "a letter"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	bobs := w.fileFor(other)
 	w.plan(bobs.ID)
 	w.more = w.more[:1]
 	w.open()
@@ -211,10 +202,7 @@ func TestAVoidPlanKeepsWhatNobodyDid(t *testing.T) {
 	plant(t, w.dir, files)
 	w.more = []backends.StoreConfig{w.vault("a")}
 	w.open()
-	bobs, err := w.desk.File(t.Context(), gdpr.Intake{Subject: other, Received: "2026-02-20", Ground: "a letter"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	bobs := w.fileFor(other)
 	hers := w.file()
 	for _, id := range []string{bobs.ID, hers.ID} {
 		if _, err := w.desk.Choose(t.Context(), id, gdpr.Choice{Store: "a", ID: "away/" + ana + ".md", Action: gdpr.Forget}); err != nil {
@@ -242,10 +230,7 @@ func TestAVoidPlanLooksForNoOtherID(t *testing.T) {
 	plant(t, w.dir, map[string]string{"a/n.md": "# Note\n\n" + other + " and " + name + "\n", "b/" + ana + ".md": "# Boat\n\n" + other + " has a boat.\n", "b/n.md": "# Note\n\nquiet\n"})
 	w.more = []backends.StoreConfig{w.vault("a"), w.vault("b")}
 	w.open()
-	bobs, err := w.desk.File(t.Context(), gdpr.Intake{Subject: other, Received: "2026-02-20", Ground: "a letter"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	bobs := w.fileFor(other)
 	w.plan(bobs.ID)
 	w.more = w.more[:1]
 	w.open()

@@ -204,8 +204,10 @@ func (d *Desk) sessionOnRecord(ctx context.Context, r *Request, a Approval) (str
 		return "", err
 	case !found:
 		return noApprovalRecord, nil
-	case !d.Clock.Now().Before(row.TS.Add(d.Policy.valid())), (Approval{At: row.TS}).tooNew(d.Clock.Now()):
+	case !d.Clock.Now().Before(row.TS.Add(d.Policy.valid())):
 		return "the approval has expired", nil
+	case (Approval{At: row.TS}).tooNew(d.Clock.Now()):
+		return clockAhead, nil
 	}
 	return "", nil
 }

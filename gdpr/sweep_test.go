@@ -57,10 +57,7 @@ func TestASweepGoesOnAfterARefusal(t *testing.T) {
 	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "asked by " + name})
 	w.put("db", model.RetainRequest{Tier: "session", Key: "n2", Content: "asked by " + other})
 	w.complete(w.plan(w.file().ID))
-	bob, err := w.desk.File(t.Context(), gdpr.Intake{Subject: other, Received: "2026-02-20", Ground: "a letter"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	bob := w.fileFor(other)
 	w.complete(w.plan(bob.ID))
 	files := map[string]string{"b/memory/fix/bob.md": "of " + other + "\n", "b/memory/fix/rain.md": "rain\n"}
 	for i := range 22 {

@@ -208,6 +208,16 @@ func (w *world) file() gdpr.Due {
 	return r
 }
 
+// fileFor files a request of a person without aliases.
+func (w *world) fileFor(subject string) gdpr.Due {
+	w.t.Helper()
+	r, err := w.desk.File(w.t.Context(), gdpr.Intake{Subject: subject, Received: "2026-02-20", Ground: "a letter"})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r
+}
+
 func (w *world) plan(id string) gdpr.Plan {
 	w.t.Helper()
 	p, err := w.desk.MakePlan(w.t.Context(), id, w.fleet, nil)

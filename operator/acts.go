@@ -202,7 +202,7 @@ func (s *Session) PlanTakeback(ctx context.Context, source string, since time.Ti
 }
 
 // Takeback carries out such a plan, each store under one undo entry, and records it as one act
-// around the changes. A store that refuses stays as it is and stops no other. It returns what was carried out, a
+// around the changes. An item that cannot be taken back becomes a skip of the plan. A store that refuses stays as it is and stops no other. It returns what was carried out, a
 // planned skip too, and the ids of the undo entries.
 func (s *Session) Takeback(ctx context.Context, plan []origin.Taken, reason string) (done []origin.Taken, undone []string, err error) {
 	ctx = audit.WithReason(ctx, reason)
@@ -226,6 +226,7 @@ func (s *Session) Takeback(ctx context.Context, plan []origin.Taken, reason stri
 				}
 			}
 		}
+		failed = errors.Join(failed, model.FromContext(ctx, "takeback"))
 		if failed != nil && len(done) > 0 {
 			failed = audit.Partly(failed)
 		}

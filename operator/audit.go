@@ -58,7 +58,7 @@ func (s *AuditTrail) verified(ctx context.Context) verification {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.session.Clock.Now()
-	if !s.last.at.IsZero() && now.Sub(s.last.at) < verifyEvery && s.last.err == nil && (s.last.rep.OK || s.last.rep.Acknowledged || s.last.newest == s.Stamp(ctx)) {
+	if !s.last.at.IsZero() && now.Sub(s.last.at) < verifyEvery && s.last.err == nil && (s.last.rep.OK || s.last.rep.Acknowledged || s.last.newest != "" && s.last.newest == s.Stamp(ctx)) {
 		s.last.pending = len(s.last.open)
 		return s.last
 	}

@@ -57,7 +57,7 @@ func (p *Paths) Lock(store string) (unlock func(), err error) {
 		return nil, err
 	}
 	if unlock, err = filelock.Hold(p.file.path+".make."+store+".lock", true); err != nil {
-		err = model.Errorf(model.Locked, "name", "another program makes a name in the store, or the lock cannot be taken")
+		err = model.Errorf(model.Locked, "name", "another program makes a name in the store, or the lock cannot be taken: %w", err)
 	}
 	return unlock, err
 }

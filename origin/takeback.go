@@ -89,7 +89,7 @@ func LastWrites(l *Ledger, sources []string) (map[string]time.Time, error) {
 	out := map[string]time.Time{}
 	err := l.All(func(r Row) bool {
 		for _, s := range sources {
-			if r.Made(s) {
+			if r.Made(s) && r.At.After(out[s]) { // an undo appends the time of the text that it brings back
 				out[s] = r.At
 			}
 		}
@@ -208,10 +208,15 @@ func Take(ctx context.Context, keeper *undo.Keeper, s model.Store, plan []Taken)
 	}
 	for n, why := range left {
 		t := &plan[order[n]]
-		t.Action, t.Reason = ActSkip, why.Error()
-		if errors.Is(why, model.Conflict) {
+		switch t.Reason = why.Error(); {
+		case model.IsPartial(why): // it was made
+			continue
+		case errors.Is(why, model.Conflict):
 			t.Reason = "it was changed meanwhile: take back again"
+		case !model.Unchanged(why):
+			t.Reason = "whether it was taken back is not known: " + t.Reason
 		}
+		t.Action = ActSkip
 	}
 	return e.ID, err
 }

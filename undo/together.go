@@ -124,9 +124,10 @@ func (k *Keeper) Possible(ctx context.Context, s model.Store, op model.Op, chang
 		}
 		n++
 		_, after, err := carryOut(ctx, s, c, e.Sides[n].Before)
-		if err == nil {
+		if err == nil || model.IsPartial(err) {
 			e.Sides[n].After = after
-		} else {
+		}
+		if err != nil {
 			left[i] = err
 		}
 		if err == nil || !model.Unchanged(err) {
@@ -137,7 +138,7 @@ func (k *Keeper) Possible(ctx context.Context, s model.Store, op model.Op, chang
 	if len(made) == 0 {
 		return left, Entry{}, k.drop(e.ID)
 	}
-	e.Sides, e.Item = made, made[0].Item
+	e.Sides, e.Item, e.Bytes = made, made[0].Item, int64(kept.Len())
 	return left, e, k.confirm(&e, kept.String(), model.RetainResult{ID: e.Item, Revision: made[0].After})
 }
 

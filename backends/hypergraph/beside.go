@@ -73,8 +73,7 @@ func keepTimes(n *Node, meta []model.Field) {
 	}
 }
 
-// movedTimes says which times of a new item's document the store keeps as others: nanoseconds count from the year
-// 1678 to 2261.
+// movedTimes says which times a new item could not keep: the store counts nanoseconds, from the year 1678 to 2261.
 func movedTimes(want, got Node) (lost []string) {
 	for _, at := range []struct {
 		field     string

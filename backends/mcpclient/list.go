@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"memdesk/backends/internal/cursor"
 	"memdesk/backends/internal/snippet"
 	"memdesk/backends/internal/window"
 	"memdesk/model"
@@ -62,7 +63,7 @@ func (s *store) List(ctx context.Context, req model.PageRequest) (model.Page, er
 func valueOf(order model.Order, h model.Header) int64 {
 	switch {
 	case order == model.OrderNewest && !h.Modified.IsZero():
-		return -h.Modified.UnixNano()
+		return ^cursor.UnixNano(h.Modified) // the reverse order: a minus overflows
 	case order == model.OrderLargest:
 		return -h.Bytes
 	}

@@ -75,10 +75,13 @@ func (f *Fold) add(l Layer) {
 		k.stores = append(k.stores, l.Store)
 	}
 	note := Note{l.Store, l.Layer, l.Reason}
-	if l.Reason != "" && !isFiles(l.Reason) && !slices.ContainsFunc(f.Notes, func(o Note) bool { return o.Store == note.Store && o.Reason == note.Reason }) {
+	if l.Remarked() && !slices.ContainsFunc(f.Notes, func(o Note) bool { return o.Store == note.Store && o.Reason == note.Reason }) {
 		f.Notes = append(f.Notes, note)
 	}
 }
+
+// Remarked reports whether a clean layer has a remark of its own.
+func (l Layer) Remarked() bool { return l.Reason != "" && !isFiles(l.Reason) }
 
 // String is the kind with its count.
 func (k KindCount) String() string {

@@ -207,7 +207,7 @@ func (l *layer) shifted(c *charset) *layer {
 func (l *layer) misread(reach int, yield func(*layer)) {
 	r := resolving{decoding: decoding{of: l}, reach: reach, yield: yield}
 	for i := 0; i+1 < len(l.text); i++ {
-		n := bytes.IndexByte(l.text[i:], 0xc3) // of the characters that are first bytes of UTF-8
+		n := bytes.IndexByte(l.text[i:], 0xc3) // how U+00C0 to U+00FF begin, the characters that first bytes of UTF-8 are read as
 		if n < 0 {
 			break
 		}

@@ -115,6 +115,9 @@ func (x *Index) inside(ctx context.Context, content string) (out []Match, err er
 	return out, cmp.Or(err, model.FromContext(ctx, "retain"))
 }
 
+// LogMagic are the first bytes of a write-ahead log and of a rollback journal of SQLite.
+var LogMagic = []string{"\x37\x7f\x06\x82", "\x37\x7f\x06\x83", "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"}
+
 // Pieces passes bytes to look in pieces that end between words, and reports whether they are a database's, where a
 // word may touch the next. rows says that the rows of a database are items: then its bytes are not passed.
 func Pieces(r io.Reader, rows bool, look func(...string)) (database bool, err error) {
@@ -124,7 +127,7 @@ func Pieces(r io.Reader, rows bool, look func(...string)) (database bool, err er
 	if err != nil && !errors.Is(err, io.EOF) {
 		return database, model.E(model.Unavailable, "read", atomicfile.Pathless(err))
 	}
-	for _, magic := range []string{"SQLite format 3\x00", "\x37\x7f\x06\x82", "\x37\x7f\x06\x83", "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"} {
+	for _, magic := range append([]string{"SQLite format 3\x00"}, LogMagic...) {
 		database = database || bytes.HasPrefix(head, []byte(magic))
 	}
 	if database && rows {

@@ -193,11 +193,11 @@ func (a *app) auditRetireCommand() *cobra.Command {
 			if before == "" {
 				return usage("give --before DATE: what is older goes")
 			}
-			at, err := operator.ParseSince(before, time.Now())
+			at, err := operator.ParseSince(before, a.Clock.Now())
 			if err != nil {
 				return usage("%v", err)
 			}
-			if at.After(time.Now()) {
+			if at.After(a.Clock.Now()) {
 				return usage("--before %s is still to come: records of today stay", before)
 			}
 			if err := a.agree(ctx, operator.RetireLog, "", "remove the log's segments from before "+before+"? They cannot be put back."); err != nil {

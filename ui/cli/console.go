@@ -107,10 +107,11 @@ func (a *app) acting(ctx context.Context, s *operator.Session, o tui.Options, ru
 	}
 	o.Drafts = drafts.New(filepath.Join(s.State, "edit"), a.Clock, func() error { return statedir.Ensure(s.State) })
 	o.Drafts.May = func() error { return s.Look(context.Background(), operator.ReadContent) }
-	o.Drafts.Believed = func(now time.Time) (at time.Time) {
-		if s.Log != nil {
-			at, _ = s.Log.Believed(ctx, now) // nothing expires by a log that cannot be read
+	o.Drafts.Believed = func(now time.Time) time.Time {
+		if s.Log == nil {
+			return now
 		}
+		at, _ := s.Log.Believed(ctx, now) // zero, so that nothing expires, where the log cannot be read
 		return at
 	}
 	kept, serr := o.Drafts.Sweep()

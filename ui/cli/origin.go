@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"time"
 
@@ -162,7 +163,13 @@ func (a *app) takeback(ctx context.Context, s *operator.Session, f takebackFlags
 		if err := a.confirm(ctx, question); err != nil {
 			return err
 		}
+		before := slices.Clone(plan)
 		done, undone, err = s.Takeback(ctx, plan, a.flags.reason)
+		for i, t := range plan {
+			if t.Reason != before[i].Reason {
+				a.failed(model.Ref{Store: t.Store, ID: t.ID}, errors.New(t.Reason))
+			}
+		}
 		if err != nil && len(undone) > 0 { // one store failed, another was taken back
 			err = &exitError{exitPartial, err}
 		}

@@ -123,7 +123,7 @@ func (a *app) storeConfigs(s *operator.Session) ([]backends.StoreConfig, error) 
 // noted prints what could not be recorded beside a change or a refusal. The JSON log holds no address and no path.
 func (a *app) noted(problem string) {
 	if a.logger != nil {
-		a.logger.Error("who made a change could not be recorded, or a refusal, or the log's head could not be anchored")
+		a.logger.Error("what belongs to a change could not be kept: its writer, the record of a refusal, or an anchor")
 		return
 	}
 	a.errorf("%s", problem)

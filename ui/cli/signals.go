@@ -244,8 +244,8 @@ func (a *app) stories(ctx context.Context, s *operator.Session, _ []string) erro
 	if s.Ledger != nil && !a.flags.json {
 		slices.Sort(sources)
 		var err error
-		if wrote, err = origin.LastWrites(s.Ledger, slices.Compact(sources)); err != nil {
-			return err
+		if wrote, err = origin.LastWrites(s.Ledger, slices.Compact(sources)); err != nil { // only hints need it
+			a.errorf("who wrote last is not known: %s", brief(err))
 		}
 	}
 	for i, story := range all {

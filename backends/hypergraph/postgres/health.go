@@ -86,7 +86,7 @@ func (s *Store) judge(version int, readOnly bool, lost, missing []string, holder
 			found = append(found, vitals.Down(model.FindingSchema, "the column memdesk."+column+" is missing: somebody else changed the schema, and recall or retain fails until it is put back")...)
 		}
 	case 0: // a new process cannot open it, so it cannot migrate it
-		found = append(found, vitals.Down(model.FindingSchema, "the database has no memdesk schema anymore: `memdesk create` makes it")...)
+		found = append(found, vitals.Down(model.FindingSchema, "the database has no memdesk schema anymore: `memdesk create postgres=NAME`, with the name of the variable that holds the connection string, makes it")...)
 	default:
 		found = append(found, vitals.Down(model.FindingSchema, fmt.Sprintf("the schema is at %d and this program works with %d: run `memdesk migrate`", version, latest()))...)
 	}

@@ -690,7 +690,7 @@ func withoutIDs(text string, removed map[string]bool) (after string, emptied boo
 }
 
 // writeOnce writes a row, and once more with numbers behind what is new, or below zero, where the
-// table takes a value once only. Of a row that cannot be changed it changes the cells that can; some: there are such.
+// table takes a value once only. Of a row that cannot be changed it changes the cells that can; some: the row was changed, or a part of it.
 func (r cleanRow) writeOnce(q *Query, table string, key, columns []string, n int) (some bool, err error) {
 	for i, v := range r.cells {
 		if v != (noNumber{}) {

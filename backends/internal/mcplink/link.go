@@ -54,7 +54,7 @@ type Link struct {
 	dial  func() mcp.Transport
 	token model.Secret
 	now   func() time.Time
-	late  atomic.Pointer[time.Time] // of the first call since the last answer that ran into its time limit
+	late  atomic.Pointer[time.Time] // when a call first ran into its time limit, with no answer since
 
 	mu      sync.Mutex
 	session *mcp.ClientSession

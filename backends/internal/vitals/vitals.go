@@ -185,7 +185,7 @@ func (r *run) look(ctx context.Context, now func() time.Time, probe Probe) {
 // most bounds the findings of one kind: a store may have one for each of its rows.
 const most = 100
 
-// few keeps the first findings of each kind that do not stop the store, and counts the others in one more.
+// few keeps the first degraded findings of each kind, and counts the others of it in one more.
 func few(all []model.HealthFinding) []model.HealthFinding {
 	if len(all) <= most {
 		return all

@@ -76,7 +76,12 @@ func parseLessons(text string) ([]lesson, error) {
 	}
 	dec := yaml.NewDecoder(strings.NewReader(text))
 	dec.KnownFields(true)
-	if err := dec.Decode(&doc); err != nil {
+	var shape *yaml.TypeError
+	switch err := dec.Decode(&doc); {
+	case errors.As(err, &shape): // its words quote the text, and name types of Go
+		line, _, _ := strings.Cut(shape.Errors[0], ":")
+		return nil, errors.New(line + ": a key or a value that no lesson has")
+	case err != nil && !errors.Is(err, io.EOF): // an empty text has no entry
 		return nil, err
 	}
 	if err := dec.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {

@@ -185,12 +185,15 @@ func (s *store) database(agent string) *media.Database {
 	}
 	d.Medium = func(f *litefile.File) litefile.Medium {
 		m := litefile.Medium{File: f, Rows: func(q *litefile.Query, req model.ScrubRequest) ([]model.LayerResult, error) {
+			var out []model.LayerResult
 			if s.redact {
-				if err := repack(q, req); err != nil {
+				var err error
+				if out, err = repack(q, f.Name, req); err != nil {
 					return nil, err
 				}
 			}
-			return dropChunks(q, f.Name, files(req.Removed), req)
+			chunks, err := dropChunks(q, f.Name, files(req.Removed), req)
+			return append(out, chunks...), err
 		}}
 		if !s.redact { // left unchanged
 			m.Items = map[string][]string{}

@@ -23,14 +23,14 @@ const maxUnpacked = 256 << 20
 
 // repack prepares compressed conversations for redaction, because OpenClaw cannot read a part of a compressed text. An
 // event that names the subject becomes plain JSON, which its table also takes and the scrub redacts. An archive is
-// redacted here, compressed again, and given its new checksum.
-func repack(q *litefile.Query, req model.ScrubRequest) error {
+// redacted here, compressed again, given its new checksum, and counted.
+func repack(q *litefile.Query, layer string, req model.ScrubRequest) ([]model.LayerResult, error) {
 	if req.Concerns == nil || req.Redact == nil {
-		return nil
+		return nil, nil
 	}
 	columns, err := litefile.Columns(q, transcriptTable)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if slices.Contains(columns, "event_zstd") {
 		set := `event_json = ?, event_zstd = NULL`
@@ -40,17 +40,18 @@ func repack(q *litefile.Query, req model.ScrubRequest) error {
 			}
 		}
 		err := eachPacked(q, transcriptTable, "COALESCE(event_zstd, CAST(event_json AS BLOB))", req, func(row int64, _, text []byte) error {
-			_, err := q.Exec(`UPDATE transcript_events SET `+set+` WHERE rowid = ?`, string(text), row)
+			_, err := q.Exec(`UPDATE `+transcriptTable+` SET `+set+` WHERE rowid = ?`, string(text), row)
 			return err
 		})
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
+	archives := model.LayerResult{Layer: layer, Method: "conversations redacted", Verdict: model.VerdictClean}
 	for _, table := range archiveTables {
 		columns, err := litefile.Columns(q, table)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !slices.Contains(columns, "archive_blob") || !slices.Contains(columns, "archive_sha256") {
 			continue
@@ -74,18 +75,22 @@ func repack(q *litefile.Query, req model.ScrubRequest) error {
 			if slices.Contains(columns, "published_at") { // OpenClaw writes its file anew
 				set += `, published_at = NULL`
 			}
+			archives.Rows++
 			_, err := q.Exec(`UPDATE `+table+` SET `+set+` WHERE rowid = ?`, append(args, row)...)
 			return err
 		})
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	if archives.Rows == 0 {
+		return nil, nil
+	}
+	return []model.LayerResult{archives}, nil
 }
 
-// eachPacked hands out the conversations of a table that name the subject, as they are and unpacked. One that cannot
-// be unpacked is left: OpenClaw cannot read it either.
+// eachPacked hands out the conversations of a table that name the subject, as they are and unpacked. One that is
+// damaged, or larger than maxUnpacked, is left: the verification tells of it.
 func eachPacked(q *litefile.Query, table, what string, req model.ScrubRequest, fn func(row int64, blob, text []byte) error) error {
 	var rows []int64
 	err := q.Each(`SELECT rowid, `+what+` FROM `+table, nil, func(scan func(...any) error) error {

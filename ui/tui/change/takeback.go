@@ -116,7 +116,7 @@ func (tb *Takebacks) question(ctx context.Context, w Writing, since time.Time, p
 	if given := tb.GivenWords(ctx, refs, since); !given.IsEmpty() { // the operator can ask them what they derived
 		lines = append(lines, text.Line{Value: given, Kind: text.Alert})
 	}
-	lines = append(append(lines, environments...), text.Advice(esc, "One job, each store as a whole. The text is kept: `z` puts it back."))
+	lines = append(append(lines, environments...), text.Advice(esc, "One job. What cannot be taken back is left and named. The text is kept: `z` puts it back."))
 	out := &dialog.Dialog{Title: esc.Const("Take back"), Lines: lines, Body: text.NewPage(rows, "")}
 	if counts[origin.ActForget]+counts[origin.ActRestore] > 0 {
 		for _, name := range stores {
@@ -195,7 +195,7 @@ func (tb *Takebacks) form(w Writing, at int, wrong string) *dialog.Dialog {
 	return out
 }
 
-// begin is the job: each store is taken back as a whole or not at all.
+// begin is the job: one undo entry for each store.
 func (tb *Takebacks) begin(plan []origin.Taken, why string) *task.Bulk {
 	esc := tb.D.Esc
 	b := &task.Bulk{Kind: "console-takeback", Title: "take back " + prose.Plural(len(plan), "item"), Noun: "item", Total: len(plan)}

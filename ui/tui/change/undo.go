@@ -175,7 +175,7 @@ func did(u operator.UndoRow) string {
 	case !back:
 		return "removed again"
 	}
-	return "put back or removed again"
+	return "undone"
 }
 
 // nameOf names an entry by its first item, and counts the others.

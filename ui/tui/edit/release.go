@@ -15,8 +15,6 @@ func NoRelease(d *desk.Desk, e operator.QuarantineEntry) string {
 	switch why := NoEdit(d, e.Store); {
 	case why != "":
 		return why
-	case e.ID == "":
-		return "this row tells of the store, there is no entry behind it"
 	case e.Live == operator.LiveGone:
 		return "its source is gone, so there is nothing to release: d deletes the entry"
 	case e.SourceID == "":

@@ -31,7 +31,7 @@ func (p *List[T]) Render(width, height int) ([]string, *tea.Position) {
 		}
 		out = append(out, st.Row(width).Blank(1).Put(pt, n).End())
 	}
-	f := p.D.Split(width, height-len(out), p.rows())
+	f := p.D.Split(width, height-len(out), p.Steady())
 	h := st.Row(f.ListWidth).Blank(p.indent())
 	widths := p.Kind.widths(f.ListWidth-p.indent(), p.fit)
 	cursor := p.Browser.Render(h)

@@ -235,7 +235,7 @@ func (p *List[T]) Layout() tea.Cmd {
 		cmd := p.Detail.Resize(p.width-2, p.height)
 		return tea.Batch(p.Show(), cmd)
 	}
-	f := p.D.Split(p.width, p.height-len(p.noticeLines()), p.rows())
+	f := p.D.Split(p.width, p.height-len(p.noticeLines()), p.Steady())
 	p.Window.Resize(f.ListHeight-1, f.Beside)
 	cmd := p.Detail.Resize(f.DetailWidth, f.DetailHeight)
 	if p.Kind.Lay != nil && p.room != f.DetailHeight {
@@ -245,14 +245,6 @@ func (p *List[T]) Layout() tea.Cmd {
 		return tea.Batch(cmd, p.Show())
 	}
 	return cmd
-}
-
-// rows is the number of rows that the layout follows: 0 while the list loads, and under a filter.
-func (p *List[T]) rows() int {
-	if p.Query != "" || p.Awaiting() {
-		return 0
-	}
-	return len(p.Window.Rows)
 }
 
 func (p *List[T]) OnScreen() *text.Pager {

@@ -29,7 +29,7 @@ type Field struct {
 type Choice struct {
 	Verb  string
 	Key   string // beside its button; empty: none
-	Typed bool   // the name must be typed first, when the dialog has one
+	Typed bool   // the dialog's name must be typed first, and its reason given where it Must be
 	// Act runs in a command, with the fields; nil: the dialog closes, and Run runs on the update loop.
 	Act func(ctx context.Context, f Filled) Acted
 	Run func() tea.Cmd

@@ -47,6 +47,14 @@ func (b *Browser[T, M]) Anew() {
 	b.Marks.Clear()
 }
 
+// Steady is the number of rows that a layout follows: 0 while the list loads, and under a filter.
+func (b *Browser[T, M]) Steady() int {
+	if b.Query != "" || b.Window.Loading[ArriveReset] {
+		return 0
+	}
+	return len(b.Window.Rows)
+}
+
 // Settled reports whether a refresh would disturb no running work.
 func (b *Browser[T, M]) Settled() bool {
 	return !slices.Contains(b.Window.Loading[:], true) && b.Window.Trail == nil && b.Marks.Walk == nil && b.Marks.Uncounted() == ""

@@ -280,7 +280,7 @@ func actionBadge(st *paint.Styles, a gdpr.Action) safetext.Text {
 
 // planRow is a row of the plan: all of it, a store, a layer of one, or one step.
 type planRow struct {
-	stands string // of the whole plan: what its text says of the request
+	stands string // of the whole plan: how its request stands, so that its text is read again when that changes
 	plan   *gdpr.Plan
 	store  *gdpr.StorePlan
 	layer  string // of the step or steps of the row; empty: of a whole store

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -126,7 +125,7 @@ func listed(layers []receipt.Layer) (rows []receipt.Layer, clean receipt.Fold) {
 	rows, clean = receipt.Split(layers)
 	var rest []receipt.Layer
 	for _, l := range clean.Rows {
-		if slices.Contains(clean.Notes, receipt.Note{Store: l.Store, Layer: l.Layer, Reason: l.Reason}) {
+		if l.Remarked() {
 			rows = append(rows, l)
 		} else {
 			rest = append(rest, l)

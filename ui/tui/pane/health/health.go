@@ -63,7 +63,7 @@ type watch struct {
 	reports map[string]backends.HealthReport
 	past    map[string]*checks
 	running map[string]bool // one outstanding check per store
-	late    map[string]bool // the last check of the store did not answer in time, and did not count
+	late    map[string]bool // the last check of the store did not answer in time
 	// indexing are the stores whose index is being built.
 	indexing map[string]bool
 	ticking  bool
@@ -276,7 +276,7 @@ func (p *watch) Update(msg any) tea.Cmd {
 func (p *watch) once(now backends.HealthReport) bool {
 	late := now.Status.State == model.HealthUnknown && filepath.IsAbs(p.member(now.Store).Location)
 	again := late && !p.late[now.Store]
-	p.late[now.Store] = again
+	p.late[now.Store] = late
 	return again
 }
 

@@ -133,7 +133,7 @@ func (en *entries) discardHere(p *record.List[operator.QuarantineEntry]) tea.Cmd
 	for _, id := range p.Marks.Order {
 		e := p.Marks.Kept[id].Raw
 		if noDiscardOf(d.Desk, e) != "" {
-			left++ // live items, and rows about a store
+			left++ // live items, and entries of locked stores
 			continue
 		}
 		if e.Live == operator.LivePoisoned && !slices.Contains(poisoned, e.Store+":"+e.Source) {

@@ -184,13 +184,10 @@ func (p *Pane) emptiness(width int) []string {
 		words = text.Line{Kind: text.Warn, Value: st.Badge(paint.ToneWarn, prose.Reason(st.Esc, p.wrong))}
 	case p.running:
 		words.Value = st.Esc.Const("asking")
-	case slices.ContainsFunc(p.answers, func(a answered) bool { return a.failed }):
-		words.Value = st.Esc.Sprintf("Nothing was found for %q, but not every store answered: they are marked %s above.", p.query, st.Glyphs.State[paint.ToneBad])
+	case len(p.waiting) > 0 || slices.ContainsFunc(p.answers, func(a answered) bool { return a.failed }):
+		words.Value = st.Esc.Sprintf("Nothing was found for %q, but some stores did not answer: they are marked %s above.", p.query, st.Glyphs.State[paint.ToneBad])
 	default:
 		words.Value = st.Esc.Sprintf("No store has anything for %q.", p.query)
-		if slices.ContainsFunc(p.answers, func(a answered) bool { return a.failed }) || len(p.waiting) > 0 {
-			words.Value = st.Esc.Sprintf("No store that answered has anything for %q.", p.query)
-		}
 	}
 	return text.Paragraph(st, words, width)
 }

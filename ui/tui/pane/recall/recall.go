@@ -18,7 +18,6 @@ import (
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/edit"
 	"memdesk/ui/tui/kit/list"
-	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 	"memdesk/ui/tui/pane"
@@ -524,10 +523,13 @@ func hitDatum(h hitRow) desk.Datum {
 func (p *Pane) exportHits() tea.Cmd {
 	rows := slices.Clone(p.rows)
 	var missing []safetext.Text
-	for _, s := range p.statuses() {
-		if !s.name.IsEmpty() && s.mark == p.d.St.Glyphs.State[paint.ToneBad] { // a store that did not answer
-			missing = append(missing, p.d.Esc.Sprintf("%s: %s", s.name, s.text))
+	for _, a := range p.answers {
+		if a.failed {
+			missing = append(missing, p.d.Esc.Sprintf("%s: %s", p.d.Esc.Line(a.answer.Store), a.Status))
 		}
+	}
+	for _, name := range p.waiting {
+		missing = append(missing, p.d.Esc.Sprintf("%s: no answer yet", p.d.Esc.Line(name)))
 	}
 	return p.d.Exports.ExportTable("recall", func(_ context.Context, write func(desk.Datum) error) ([]safetext.Text, error) {
 		for _, h := range rows {

@@ -354,16 +354,8 @@ func (l *items) columns(width int) itemColumns {
 	return c
 }
 
-// shown is the number of rows that the layout follows: 0 while the list loads, and under a filter.
-func (l *items) shown() int {
-	if l.Query != "" || l.Window.Loading[list.ArriveReset] {
-		return 0
-	}
-	return len(l.Window.Rows)
-}
-
 func (l *items) render(width, height int) ([]string, *tea.Position) {
-	f := l.d.Split(width, height, l.shown())
+	f := l.d.Split(width, height, l.Steady())
 	st := l.d.St
 	c := l.columns(f.ListWidth)
 	list := make([]string, 0, f.ListHeight)

@@ -139,7 +139,7 @@ func (p *Pane) Resize(width, height int) tea.Cmd {
 func (p *Pane) layout() tea.Cmd {
 	rows := 0
 	if p.Level == LevelItems {
-		rows = p.Items.shown()
+		rows = p.Items.Steady()
 	}
 	f := p.d.Split(p.width, p.height, rows)
 	p.Items.Window.Resize(f.ListHeight-1, f.Beside)
