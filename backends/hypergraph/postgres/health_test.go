@@ -23,7 +23,7 @@ func TestHealthIsOfWhatTheStoreIsFor(t *testing.T) {
 		"no index":      {`DROP INDEX memdesk.nodes_by_words`, model.FindingIndex, model.HealthDegraded, "nodes_by_words"},
 		"no column":     {`ALTER TABLE memdesk.nodes RENAME COLUMN words TO words2`, model.FindingSchema, model.HealthDown, "memdesk.nodes.words is missing"},
 		"other schema":  {`DELETE FROM memdesk.schema_migrations WHERE version > 1`, model.FindingSchema, model.HealthDown, ""},
-		"no schema":     {`DROP SCHEMA memdesk CASCADE`, model.FindingSchema, model.HealthDown, "`memdesk create`"},
+		"no schema":     {`DROP SCHEMA memdesk CASCADE`, model.FindingSchema, model.HealthDown, "`memdesk create postgres=NAME`"},
 		"vector gone":   {`DELETE FROM memdesk.node_embeddings WHERE node_id = 'n1'`, model.FindingCounters, model.HealthDegraded, "1 nodes"},
 		"vector untold": {`UPDATE memdesk.nodes SET has_vector = NOT has_vector WHERE workspace = 'w'`, model.FindingCounters, model.HealthDegraded, "3 nodes"},
 		"words gone":    {`UPDATE memdesk.nodes SET words = ''`, model.FindingIndex, model.HealthDegraded, "2 nodes are not in the index of words"},
