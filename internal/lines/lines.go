@@ -13,7 +13,7 @@ const lineBuffer = 64 << 10
 
 // Writer buffers an output and writes whole lines only.
 type Writer struct {
-	mu  *sync.Mutex
+	mu  sync.Mutex
 	w   io.Writer
 	buf []byte
 	err error // the first failure; nothing is written after it
@@ -75,22 +75,23 @@ func (l *Writer) flush(n int) {
 	l.buf = append(l.buf[:0], l.buf[n:]...)
 }
 
-// New returns a writer to out, and one to talk that waits until no line of data is being written. Writes to
-// talk are not buffered.
+// New returns a writer to out, and one to talk, which writes at once, after the whole lines of data that came
+// before.
 func New(out, talk io.Writer) (*Writer, io.Writer) {
-	mu := new(sync.Mutex)
-	return &Writer{mu: mu, w: out}, locked{mu, talk}
+	data := &Writer{w: out}
+	return data, after{data, talk}
 }
 
-// locked writes under a lock that others share.
-type locked struct {
-	mu *sync.Mutex
-	w  io.Writer
+// after is talk that waits for data.
+type after struct {
+	data *Writer
+	w    io.Writer
 }
 
-// Write is one write under the lock.
-func (l locked) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.w.Write(p)
+// Write is one write.
+func (t after) Write(p []byte) (int, error) {
+	t.data.mu.Lock()
+	defer t.data.mu.Unlock()
+	t.data.flush(bytes.LastIndexByte(t.data.buf, '\n') + 1)
+	return t.w.Write(p)
 }
