@@ -139,6 +139,13 @@ func TestTablesFitTheTerminal(t *testing.T) {
 			}
 		}
 	}
+	// What tells a row from its neighbours stays: the end of a path, a time as an age, some of the title.
+	if rows := at(80, "items"); !strings.Contains(rows, "g-name.md ") || !strings.Contains(rows, "s ago ") || !strings.Contains(rows, "title title title") || strings.Contains(rows, time.Now().UTC().Format(time.DateOnly)) {
+		t.Error(rows)
+	}
+	if rows := at(300, "items"); !strings.Contains(rows, time.Now().UTC().Format(time.DateOnly)) {
+		t.Error(rows)
+	}
 	for _, args := range [][]string{{"items", "-o", "wide"}, {"items", "-o", "name"}} {
 		if !strings.Contains(at(60, args...), strings.Repeat("long-", 20)+"name.md") {
 			t.Errorf("%v cuts a reference", args)

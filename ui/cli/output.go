@@ -7,10 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/prose"
 )
 
 // lastColumn is the width of a table's last column, a title or a message, unless -o wide asks for
@@ -113,8 +112,12 @@ func (a *app) result(kind string, row any, format string, args ...any) {
 type table struct {
 	a    *app
 	head []string
-	rows [][]safetext.Text
+	rows [][]cell
 	min  []int
+	// right are the columns of numbers, which stand to the right.
+	right []bool
+	// ages: the table is too wide with times in full.
+	ages bool
 	held []record // under --sort, until flush
 	// columns are the fields that a type of row shows, in the order of the head.
 	columns map[reflect.Type][][]int
@@ -128,7 +131,7 @@ func (a *app) table(head ...string) *table {
 	if t := a.tables[strings.Join(head, " ")]; t != nil { // of the round before
 		return t
 	}
-	t := &table{a: a, head: head, min: make([]int, len(head)), columns: map[reflect.Type][][]int{}}
+	t := &table{a: a, head: head, min: make([]int, len(head)), right: make([]bool, len(head)), columns: map[reflect.Type][][]int{}}
 	for i, h := range head {
 		t.min[i] = len(h)
 	}
@@ -141,15 +144,26 @@ func (a *app) table(head ...string) *table {
 // maxExcerpt bounds the shown part of an excerpt, in bytes.
 const maxExcerpt = 120
 
+// cell is a value of a table as people read it.
+type cell struct {
+	safetext.Text
+	at time.Time // zero: no time
+}
+
 // add adds one row. It escapes cells that are not yet safetext.Text.
-func (t *table) add(cells []any) {
-	row := make([]safetext.Text, len(cells))
-	for i, c := range cells {
-		text, escaped := c.(safetext.Text)
-		if !escaped {
-			text = t.a.text.Line(fmt.Sprint(c))
+func (t *table) add(values []any) {
+	row := make([]cell, len(values))
+	for i, v := range values {
+		switch v := v.(type) {
+		case safetext.Text:
+			row[i].Text = v
+			continue
+		case stamp:
+			row[i].at = time.Time(v)
+		case int, int64, uint64:
+			t.right[i] = true
 		}
-		row[i] = text
+		row[i].Text = t.a.text.Line(fmt.Sprint(v))
 	}
 	t.rows = append(t.rows, row)
 }
@@ -172,14 +186,9 @@ func (t *table) page() {
 		t.rows = t.rows[:0]
 		return
 	}
-	for _, r := range t.rows {
-		for i, c := range r {
-			t.min[i] = max(t.min[i], min(c.Width(), 60))
-		}
-	}
 	t.fit()
 	if !t.done {
-		t.line(mapped(t.head, t.a.text.Const))
+		t.line(mapped(t.head, func(h string) cell { return cell{Text: t.a.text.Const(h)} }))
 		t.done = true
 	}
 	for _, r := range t.rows {
@@ -191,19 +200,47 @@ func (t *table) page() {
 // gap is the space between two columns.
 const gap = "  "
 
-// fit narrows the columns, the widest first, until the table fits the terminal; the last column has the rest.
-// A pipe and -o wide get the full width.
+// fit makes the columns as wide as their cells. On a terminal that is too narrow times become ages, and then the
+// columns narrow, the widest first, until the table fits; the last column has the rest. A pipe and -o wide get
+// the full width.
 func (t *table) fit() {
-	const least = 8
+	const least, title = 8, 24
+	t.widen()
 	if t.width = t.a.columns(); t.width == 0 || t.whole {
 		return
 	}
-	room := t.width - least - len(gap)*(len(t.min)-1)
+	room := t.width - len(gap)*(len(t.min)-1)
 	others := t.min[:len(t.min)-1]
-	for sum(others) > room && slices.Max(others) > least {
-		i := slices.Index(others, slices.Max(others))
-		others[i]--
+	if !t.ages && sum(others)+title > room {
+		t.ages = true
+		for i, h := range t.head {
+			t.min[i] = len(h)
+		}
+		t.widen()
 	}
+	for widest := slices.Max(others); sum(others)+title > room && widest > title || sum(others)+least > room && widest > least; widest = slices.Max(others) {
+		others[slices.Index(others, widest)]--
+	}
+}
+
+// widen makes each column at least as wide as its cells, up to 60 columns.
+func (t *table) widen() {
+	for _, r := range t.rows {
+		for i := range r {
+			if t.ages && !r[i].at.IsZero() {
+				r[i].Text = t.a.text.Line(t.a.age(r[i].at))
+			}
+			t.min[i] = max(t.min[i], min(r[i].Width(), 60))
+		}
+	}
+}
+
+// age is how long ago a time was; a time to come is its day.
+func (a *app) age(at time.Time) string {
+	if at.After(a.Clock.Now()) {
+		return at.UTC().Format(time.DateOnly)
+	}
+	return prose.Clock{Clock: a.Clock}.Ago(at)
 }
 
 func sum(all []int) (n int) {
@@ -221,28 +258,41 @@ func (a *app) columns() int {
 	return a.Columns()
 }
 
-func (t *table) line(cells []safetext.Text) {
+func (t *table) line(cells []cell) {
 	used := 0
 	for i, c := range cells {
+		text := c.Text
 		if i < len(cells)-1 {
 			if t.width > 0 && !t.whole {
-				c = t.a.text.Trunc(c, t.min[i])
+				text = t.cut(text, t.min[i])
 			}
-			c = safetext.Pad(c, t.min[i])
-			used += c.Width() + len(gap)
-			_, _ = t.a.out.WriteString(c.String() + gap)
+			pad := safetext.Pad
+			if t.right[i] {
+				pad = safetext.PadLeft
+			}
+			text = pad(text, t.min[i])
+			used += text.Width() + len(gap)
+			_, _ = t.a.out.WriteString(text.String() + gap)
 			continue
 		}
 		switch {
 		case t.whole || t.a.flags.output == "wide":
 		case t.width > 0:
-			c = t.a.text.Trunc(c, max(t.width-used, 1))
+			text = t.a.text.Trunc(text, max(t.width-used, 1))
 		default:
-			c = t.a.text.Trunc(c, lastColumn)
+			text = t.a.text.Trunc(text, lastColumn)
 		}
-		_, _ = t.a.out.WriteString(c.String())
+		_, _ = t.a.out.WriteString(text.String())
 	}
 	_ = t.a.out.WriteByte('\n')
+}
+
+// cut shortens a cell to width columns. A path keeps its end, which tells it from its neighbours.
+func (t *table) cut(c safetext.Text, width int) safetext.Text {
+	if strings.Contains(c.String(), "/") {
+		return t.a.text.TruncMiddle(c, width)
+	}
+	return t.a.text.Trunc(c, width)
 }
 
 // linef prints one escaped line of data.
@@ -264,15 +314,20 @@ func (a *app) tellf(format string, args ...any) {
 	}
 }
 
-// wrapf is linef that wraps a line at the terminal's width between words; further lines are indented by eight
-// columns.
+// wrapf is linef that wraps a line at the terminal's width; further lines are indented by eight columns.
 func (a *app) wrapf(format string, args ...any) {
-	line, width := a.text.Sprintf(format, args...).String(), a.columns()
 	const indent = "        "
-	if width > 2*len(indent) {
-		line = strings.ReplaceAll(ansi.Wrap(line, width-len(indent), ""), "\n", "\n"+indent)
+	line := a.text.Sprintf(format, args...).String()
+	if width := a.columns(); width > 2*len(indent) {
+		line = a.wrap(line, indent, width)
 	}
 	_, _ = a.out.WriteString(line + "\n")
+}
+
+// wrap breaks a text at blanks, so that indented lines fit a width; the first one is not indented.
+func (a *app) wrap(text, indent string, width int) string {
+	lines := safetext.Wrap(a.text.Line(text), width-len(indent))
+	return strings.Join(mapped(lines, safetext.Text.String), "\n"+indent)
 }
 
 // body prints a whole document, every line escaped.

@@ -145,7 +145,7 @@ func (a *app) printHits(ctx context.Context, s *operator.Session, hits []backend
 			a.linef("    %s: %s", f.Name, f.Value)
 		}
 		for _, line := range strings.Split(strings.TrimRight(h.Snippet, "\n"), "\n") {
-			a.linef("    %s", line)
+			a.wrapf("    %s", line)
 		}
 	}
 }

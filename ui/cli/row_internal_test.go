@@ -39,7 +39,7 @@ func TestARowIsALineAndAnObject(t *testing.T) {
 		json bool
 		want string
 	}{
-		{false, "REF  LET IN  AT  READABLE  BY  SIZE\nn:1  3       -   yes       -   2 KiB\n"},
+		{false, "REF  LET IN  AT  READABLE  BY  SIZE\nn:1       3  -   yes       -   2 KiB\n"},
 		{true, `{"type":"kind","v":1,"at":null,"let_in":3,"readable":true,"by":"","size":2048}` + "\n"},
 	} {
 		var out bytes.Buffer

@@ -267,7 +267,7 @@ func (a *app) stories(ctx context.Context, s *operator.Session, _ []string) erro
 		a.linef("story %d: %s %s, recalled %s", i+1, plural(int64(len(story.Parts)), "entry"), who, plural(int64(story.Recalled), "time"))
 		for _, p := range story.Parts {
 			a.linef("  %s  %s", refOf(p.Store, p.ID), strings.Join(p.Signals, ", "))
-			a.linef("      %s", a.text.LineMax(strings.TrimSpace(p.Body), 160))
+			a.wrapf("      %s", a.text.LineMax(strings.TrimSpace(p.Body), 160))
 		}
 		if story.Source == "" || story.First.IsZero() || s.Ledger == nil {
 			continue
