@@ -17,7 +17,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"charm.land/fang/v2"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
@@ -92,17 +91,8 @@ func (a *app) run(ctx context.Context) int {
 	return exitCode(err)
 }
 
-// execute runs the command. fang formats help on a terminal with colours. It runs nothing else, because it asks
-// the terminal for its background colour before it prints an error.
+// execute runs the command.
 func (a *app) execute(ctx context.Context, root *cobra.Command) error {
-	help := slices.ContainsFunc(a.Args, func(s string) bool { return s == "--help" || s == "-h" || s == "help" })
-	dressed := help && a.Terminal(a.Stdout) && a.Env("NO_COLOR") == "" && a.Env("TERM") != "dumb" &&
-		!slices.Contains(a.Args, "--plain") && !slices.Contains(a.Args, "--no-color")
-	if dressed {
-		return fang.Execute(ctx, root, fang.WithVersion(a.Version), fang.WithoutManpage(), fang.WithErrorHandler(func(io.Writer, fang.Styles, error) {}))
-	}
-	root.Version = a.Version
-	root.SilenceErrors, root.SilenceUsage = true, true
 	c, err := root.ExecuteContextC(ctx)
 	if err != nil {
 		a.endInResult(c, err)
@@ -238,7 +228,9 @@ func (a *app) root() *cobra.Command {
 		}
 		return nil
 	}
+	root.Version, root.SilenceErrors, root.SilenceUsage = a.Version, true, true
 	root.SetFlagErrorFunc(flagError)
+	root.SetHelpFunc(a.help)
 	for _, g := range []struct {
 		title    string
 		commands []*cobra.Command

@@ -7,10 +7,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"memdesk/backends"
 	"memdesk/internal/clock"
@@ -150,6 +153,46 @@ func TestTablesFitTheTerminal(t *testing.T) {
 		if !strings.Contains(at(60, args...), strings.Repeat("long-", 20)+"name.md") {
 			t.Errorf("%v cuts a reference", args)
 		}
+	}
+}
+
+// TestHelpFitsTheTerminal reads the help of every command. Examples stay as one types them.
+func TestHelpFitsTheTerminal(t *testing.T) {
+	d := newDesk(t)
+	help := func(width int, args ...string) string {
+		var out bytes.Buffer
+		p := cli.Program{Args: append(args, "--help"), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Env: d.environ(),
+			Dir: d.dir, Clock: clock.System{}, Kinds: backends.Builtin(), Terminal: func(s any) bool { return s == any(&out) }, Columns: func() int { return width }, User: "op"}
+		if code := p.Run(t.Context()); code != 0 {
+			t.Fatalf("%v: %s", args, out.String())
+		}
+		return out.String()
+	}
+	seen := 0
+	var walk func(args ...string)
+	walk = func(args ...string) {
+		seen++
+		section, text := "", help(80, args...)
+		for line := range strings.Lines(text) {
+			line = strings.TrimRight(line, "\n")
+			if plain := ansi.Strip(line); plain != line || line == "" {
+				section = plain
+			}
+			if section != "Examples" && ansi.StringWidth(line) > 80 {
+				t.Errorf("%v: %s", args, line)
+			}
+			if name, rest, found := strings.Cut(strings.TrimPrefix(line, "  "), "  "); found && strings.HasPrefix(line, "  ") && section != "Examples" && section != "Flags" &&
+				!strings.HasPrefix(line, "   ") && rest != "" && name != "help" && name != "completion" {
+				walk(append(slices.Clone(args), name)...)
+			}
+		}
+	}
+	walk()
+	if seen < 60 {
+		t.Errorf("%d commands", seen)
+	}
+	if text := help(200, "demo"); !strings.Contains(text, "--dir DIR") || strings.Contains(text, "--read-only") {
+		t.Error(text)
 	}
 }
 

@@ -46,7 +46,7 @@ func (a *app) serveMCPCommand() *cobra.Command {
 	f.flags(c, "", "`ADDRESS` for HTTP; without a host it is this machine only (default: stdio)")
 	fl.StringArrayVar(&f.origins, "allow-origin", nil, "web `ORIGIN` that may call (repeatable)")
 	fl.StringVar(&f.provider, "provider", "", "also serve the Provider contract of this `STORE` at /v1/, to the same tokens")
-	fl.StringVar(&f.scopes, "scopes", "", "`LIST` of what a caller over stdio may: memory:recall,memory:retain,memory:forget,memory:health (default all)")
+	fl.StringVar(&f.scopes, "scopes", "", "`LIST` of what a caller over stdio may, with commas: memory:recall, memory:retain, memory:forget, memory:health (default all)")
 	fl.StringVar(&f.tier, "tier", "", "`TIER` of a retain that names none")
 	fl.StringVar(&f.face, "face", door.Tools, "`tools|memory`; memory is Anthropic's memory tool")
 	fl.StringVar(&f.mount, "mount", "", "with --face memory: `STORE/TIER` that is /memories itself")

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+	"github.com/spf13/cobra"
+)
+
+// helpColumns is the width of help where the terminal is wider or unknown.
+const helpColumns = 100
+
+// help prints a command's help, wrapped at the terminal's width.
+func (a *app) help(c *cobra.Command, _ []string) {
+	width := min(cmp.Or(a.columns(), helpColumns), helpColumns)
+	heading := func(s string) string { return "\n" + s + "\n" }
+	if a.Terminal(a.Stdout) && !a.flags.plain && !a.flags.noColor && a.Env("NO_COLOR") == "" && a.Env("TERM") != "dumb" {
+		bold := lipgloss.NewStyle().Bold(true)
+		heading = func(s string) string { return "\n" + bold.Render(s) + "\n" }
+	}
+	var b strings.Builder
+	wrap := func(first, indent, text string) { b.WriteString(first + a.wrap(text, indent, width) + "\n") }
+	wrap("", "", strings.ReplaceAll(cmp.Or(c.Long, c.Short), "\n", " "))
+	b.WriteString(heading("Usage"))
+	if c.Runnable() {
+		wrap("  ", "    ", c.UseLine())
+	}
+	if c.HasAvailableSubCommands() {
+		b.WriteString("  " + c.CommandPath() + " [command]\n")
+	}
+	if c.Example != "" {
+		b.WriteString(heading("Examples") + strings.TrimRight(c.Example, "\n") + "\n")
+	}
+	list := func(title, group string) {
+		commands := slices.DeleteFunc(slices.Clone(c.Commands()), func(s *cobra.Command) bool { return s.GroupID != group || !s.IsAvailableCommand() })
+		if len(commands) == 0 {
+			return
+		}
+		b.WriteString(heading(title))
+		for _, s := range commands {
+			name := "  " + s.Name() + strings.Repeat(" ", max(c.NamePadding()-len(s.Name()), 0)+2)
+			wrap(name, strings.Repeat(" ", len(name)), s.Short)
+		}
+	}
+	for _, g := range c.Groups() {
+		list(g.Title, g.ID)
+	}
+	list("Commands", "")
+	if c.HasAvailableLocalFlags() {
+		b.WriteString(heading("Flags") + c.LocalFlags().FlagUsagesWrapped(width))
+	}
+	if c.HasParent() {
+		b.WriteString("\n`memdesk --help` lists the flags of every command.\n")
+	}
+	_, _ = a.out.WriteString(b.String())
+}
