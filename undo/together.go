@@ -169,6 +169,9 @@ func (k *Keeper) lookAll(ctx context.Context, s model.Store, act model.Op, chang
 	var body strings.Builder
 	seen, parts := map[string]bool{}, map[string]bool{}
 	for i, c := range changes {
+		if c.id() == "" {
+			return Entry{}, "", model.Errorf(model.InvalidInput, "undo", "a change without an id cannot be kept with others")
+		}
 		if seen[c.id()] {
 			return Entry{}, "", model.Errorf(model.InvalidInput, "undo", "%q is changed twice", c.id())
 		}

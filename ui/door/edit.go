@@ -156,6 +156,9 @@ func (c *call) place(ctx context.Context, at spot, text string) (req model.Retai
 			err = exists(at.path)
 			continue
 		}
+		if id != "" {
+			return byID, true, nil
+		}
 		return req, true, nil
 	}
 	return req, false, err

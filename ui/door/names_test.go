@@ -1,9 +1,11 @@
 package door_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,6 +15,7 @@ import (
 	"memdesk/model"
 	"memdesk/origin"
 	"memdesk/ui/door"
+	"memdesk/undo"
 )
 
 // TestOneNameForTwoCallers: of two callers, each with a session of its own, one creates the file; the other hears that
@@ -118,4 +121,41 @@ func TestAFileInATierOfKeys(t *testing.T) {
 	run("does not exist", args{"command": "view", "path": "/memories/old.md"})
 	// One that the tier has no place for is refused in words of the tier.
 	run("is of tier other, not fix", args{"command": "create", "path": "/memories/a/b.md", "file_text": "x\n"})
+}
+
+// TestARenameIntoAnotherTierCanBeUndone: the change has the id that the tier's key gives, as its entry must.
+func TestARenameIntoAnotherTierCanBeUndone(t *testing.T) {
+	d := deskOver(t, bearer.Caller{Name: "planner"}, t.TempDir(), "devicelocal="+filepath.Join(t.TempDir(), "memory"))
+	d.Face = door.Memory
+	c := client(t, d)
+	for _, a := range []args{
+		{"command": "create", "path": "/memories/devicelocal/fix/one.md", "file_text": "the early boat\n"},
+		{"command": "rename", "old_path": "/memories/devicelocal/fix/one.md", "new_path": "/memories/devicelocal/idea/uno.md"},
+	} {
+		if r := call(t, c, "memory", a); !strings.Contains(r.text, "ccessfully") {
+			t.Fatalf("%v: %q", a, r.text)
+		}
+	}
+	s, _ := d.Fleet.Store("devicelocal")
+	if _, err := s.Browser.Read(t.Context(), "memory/idea/uno.md"); err != nil {
+		t.Fatal(err)
+	}
+	keeper := d.Undo.(*undo.Keeper)
+	entries, _, err := keeper.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(entries, func(e undo.Entry) bool { return e.Op == undo.OpRename })
+	if i < 0 {
+		t.Fatalf("%+v", entries)
+	}
+	if _, err := keeper.Restore(t.Context(), d.Fleet.Store, entries[i].ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Browser.Read(t.Context(), "memory/idea/uno.md"); !errors.Is(err, model.NotFound) {
+		t.Errorf("the new file: %v", err)
+	}
+	if it, err := s.Browser.Read(t.Context(), "memory/fix/one.md"); err != nil || it.Body != "the early boat\n" {
+		t.Errorf("the old file: %+v, %v", it, err)
+	}
 }
