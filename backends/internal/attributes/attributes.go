@@ -9,7 +9,6 @@ import (
 	"errors"
 	"io"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,15 +25,19 @@ const unlisted = "(extended attributes)"
 // Of adds the attributes of every file that a maintainer opens, and of the directories in which
 // files lie whose paths it gives. The id of an attribute's layer is that of the file or directory,
 // "." for the store's own, a slash and the attribute's name: no path leads below a file.
-func Of(m model.Maintainer) model.Maintainer { return maintainer{m} }
+func Of(m model.Maintainer) model.Maintainer { return &maintainer{Maintainer: m} }
 
-type maintainer struct{ model.Maintainer }
+type maintainer struct {
+	model.Maintainer
+	mu     sync.Mutex             // of tagged
+	tagged map[string][]directory // directories with attributes, by id, as Layers saw them last; nil: not yet
+}
 
 // descriptor is an open file on this machine.
 type descriptor interface{ Fd() uintptr }
 
 // Layers lists the attributes behind the layers of the store.
-func (m maintainer) Layers(ctx context.Context) ([]model.Layer, error) {
+func (m *maintainer) Layers(ctx context.Context) ([]model.Layer, error) {
 	out, err := m.Maintainer.Layers(ctx)
 	if err != nil {
 		return nil, err
@@ -65,6 +68,7 @@ func (m maintainer) Layers(ctx context.Context) ([]model.Layer, error) {
 			out = append(out, model.Layer{ID: out[i].ID + "/" + name, Kind: model.LayerDerived, Readable: true, ItemID: out[i].ItemID})
 		}
 	}
+	tagged := map[string][]directory{}
 	for _, d := range directories(out) {
 		names, err := d.names()
 		if err != nil {
@@ -73,13 +77,19 @@ func (m maintainer) Layers(ctx context.Context) ([]model.Layer, error) {
 		for _, name := range names {
 			out = append(out, model.Layer{ID: d.id + "/" + name, Kind: model.LayerDerived, Readable: true})
 		}
+		if len(names) > 0 {
+			tagged[d.id] = append(tagged[d.id], d)
+		}
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.tagged = tagged
 	return out, nil
 }
 
 // names are the attributes of a layer's file; none of one that is another program's, or that
 // cannot be opened, which its own layer says.
-func (m maintainer) names(ctx context.Context, l model.Layer) (names []string, err error) {
+func (m *maintainer) names(ctx context.Context, l model.Layer) (names []string, err error) {
 	if !l.Readable || l.Kind == model.LayerExternal {
 		return nil, nil
 	}
@@ -100,7 +110,7 @@ func (m maintainer) names(ctx context.Context, l model.Layer) (names []string, e
 }
 
 // OpenLayer reads an attribute's value, or a layer of the store.
-func (m maintainer) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error) {
+func (m *maintainer) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error) {
 	var value []byte
 	found, err := m.at(ctx, id, func(fd int, name string) (err error) {
 		value, err = get(fd, name)
@@ -115,7 +125,7 @@ func (m maintainer) OpenLayer(ctx context.Context, id string) (io.ReadCloser, er
 // at calls use with the file or directory and the name of the attribute whose layer an id is;
 // false where it is that of no attribute. The name of a directory may begin like that of an
 // attribute.
-func (m maintainer) at(ctx context.Context, id string, use func(fd int, name string) error) (bool, error) {
+func (m *maintainer) at(ctx context.Context, id string, use func(fd int, name string) error) (bool, error) {
 	for at := 0; ; at++ {
 		n := strings.Index(id[at:], "/"+namespace)
 		if n < 0 {
@@ -137,30 +147,40 @@ func (m maintainer) at(ctx context.Context, id string, use func(fd int, name str
 	}
 }
 
-// atDirectory is at for the attributes of directories.
-func (m maintainer) atDirectory(ctx context.Context, id string, use func(fd int, name string) error) (bool, error) {
-	if !strings.Contains(id, "/"+namespace) {
+// atDirectory is at for the attributes of directories. It lists the store only where nobody did before: a store may
+// have one on every directory.
+func (m *maintainer) atDirectory(ctx context.Context, id string, use func(fd int, name string) error) (found bool, err error) {
+	end := strings.LastIndex(id, "/"+namespace)
+	if end < 0 {
 		return false, nil
 	}
-	layers, err := m.Maintainer.Layers(ctx)
-	if err != nil {
-		return false, err
+	tagged := m.known()
+	if tagged == nil {
+		if _, err := m.Layers(ctx); err != nil {
+			return false, err
+		}
+		tagged = m.known()
 	}
-	found := false
-	for _, d := range slices.Backward(directories(layers)) { // the deepest first
-		if name, ok := strings.CutPrefix(id, d.id+"/"); ok && strings.HasPrefix(name, namespace) {
+	for ; end >= 0; end = strings.LastIndex(id[:end], "/"+namespace) { // the deepest first
+		for _, d := range tagged[id[:end]] {
 			found = true
-			if err = d.open(func(fd int) error { return use(fd, name) }); !errors.Is(err, model.NotFound) {
-				break
+			if err = d.open(func(fd int) error { return use(fd, id[end+1:]) }); !errors.Is(err, model.NotFound) {
+				return true, err
 			}
 		}
 	}
 	return found, err
 }
 
+func (m *maintainer) known() map[string][]directory {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.tagged
+}
+
 // Scrub cleans the store's own layers, and removes each attribute whose name or value names
 // the person.
-func (m maintainer) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
+func (m *maintainer) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
 	out, err := m.Maintainer.Scrub(ctx, req)
 	if err != nil || req.Concerns == nil {
 		return out, err
@@ -186,7 +206,7 @@ func (m maintainer) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.
 }
 
 // remove removes one attribute; false where nothing of it names the person.
-func (m maintainer) remove(ctx context.Context, id string, req model.ScrubRequest) (out model.LayerResult, done bool) {
+func (m *maintainer) remove(ctx context.Context, id string, req model.ScrubRequest) (out model.LayerResult, done bool) {
 	_, err := m.at(ctx, id, func(fd int, name string) error {
 		value, err := get(fd, name)
 		if err != nil || !req.Concerns(value) && !req.Concerns([]byte(name)) {

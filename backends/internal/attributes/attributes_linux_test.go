@@ -3,9 +3,11 @@ package attributes_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -23,6 +25,7 @@ type files struct {
 }
 
 func (f files) Layers(context.Context) (out []model.Layer, err error) {
+	f.opened["(list)"]++
 	for _, n := range f.names {
 		out = append(out, model.Layer{ID: n, Kind: model.LayerItem, ItemID: n, Readable: true, File: filepath.Join(f.dir, n)})
 	}
@@ -30,6 +33,9 @@ func (f files) Layers(context.Context) (out []model.Layer, err error) {
 }
 
 func (f files) OpenLayer(_ context.Context, id string) (io.ReadCloser, error) {
+	if !slices.Contains(f.names, id) {
+		return nil, model.Errorf(model.NotFound, "open", "no layer %q", id)
+	}
 	f.opened[id]++
 	return os.Open(filepath.Join(f.dir, id))
 }
@@ -53,8 +59,39 @@ func TestFilesWithoutAttributesStayClosed(t *testing.T) {
 	if err != nil || len(layers) != 4 || layers[3].ID != "tagged.md/user.author" || layers[3].ItemID != "tagged.md" {
 		t.Errorf("%+v, %v", layers, err)
 	}
-	if len(f.opened) != 1 || f.opened["tagged.md"] != 1 {
+	if len(f.opened) != 2 || f.opened["tagged.md"] != 1 {
 		t.Errorf("opened %v", f.opened)
+	}
+}
+
+// TestDirectoriesAreListedOnce: Samba keeps an attribute on every directory of a share.
+func TestDirectoriesAreListedOnce(t *testing.T) {
+	f := files{dir: t.TempDir(), opened: map[string]int{}}
+	for i := range 10 {
+		dir := fmt.Sprintf("d%d", i)
+		f.names = append(f.names, dir+"/note.md")
+		if err := os.MkdirAll(filepath.Join(f.dir, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		switch err := unix.Setxattr(filepath.Join(f.dir, dir), "user.author", []byte("ana"), 0); {
+		case errors.Is(err, unix.ENOTSUP), errors.Is(err, unix.EPERM):
+			t.Skip("the file system of the temporary directory keeps no extended attributes of users")
+		case err != nil:
+			t.Fatal(err)
+		}
+	}
+	m := attributes.Of(f)
+	for i := range 10 { // also without a listing before
+		r, err := m.OpenLayer(t.Context(), fmt.Sprintf("d%d/user.author", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if value, err := io.ReadAll(r); err != nil || string(value) != "ana" {
+			t.Errorf("%q, %v", value, err)
+		}
+	}
+	if f.opened["(list)"] != 1 {
+		t.Errorf("listed %d times", f.opened["(list)"])
 	}
 }
 
