@@ -47,3 +47,30 @@ func TestForgetTellsAChangedStamp(t *testing.T) {
 		}
 	}
 }
+
+// TestForgetManyNamesEveryEnvironment: items of a demo store must not be said to be in production, nor the other way round.
+func TestForgetManyNamesEveryEnvironment(t *testing.T) {
+	member := func(name, environment string) backends.Member {
+		return backends.Member{Name: name, Store: model.Store{Name: name, Environment: environment}}
+	}
+	d := desktest.New(member("a", "demo"), member("b", "production"), member("c", ""))
+	d.Acts = quiet{}
+	q := Question{Verb: "Delete", What: "entry"}
+	for _, store := range []string{"a", "b", "c"} {
+		q.Items = append(q.Items, Target{Ref: model.Ref{Store: store, ID: "x"}, Name: "x"})
+	}
+	box, why := (&Removals{D: d}).dialog(t.Context(), q)
+	if box == nil {
+		t.Fatal(why)
+	}
+	var all []safetext.Text
+	for _, l := range box.Lines {
+		all = append(all, l.Value)
+	}
+	got := d.Esc.Join(all, "\n").String()
+	for _, want := range []string{"from the stores a, b and c", "The environment: demo. The store: a.", "The environment: PRODUCTION. The store: b."} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is absent:\n%s", want, got)
+		}
+	}
+}

@@ -137,14 +137,10 @@ func (rm *Removals) dialog(ctx context.Context, q Question) (*dialog.Dialog, saf
 	}
 	n := int64(len(q.Items))
 	out := &dialog.Dialog{Title: esc.Const(q.Verb)}
-	environment, one := "", ""
 	for _, name := range stores {
 		s, err := d.Fleet.Store(name)
 		if err != nil {
 			return nil, prose.Reason(esc, err)
-		}
-		if environment == "" || !desk.IsProduction(environment) && desk.IsProduction(s.Environment) {
-			environment = s.Environment
 		}
 		if typed := d.TypedName(s, s.Name); out.Name.IsEmpty() {
 			out.Name = typed
@@ -153,11 +149,9 @@ func (rm *Removals) dialog(ctx context.Context, q Question) (*dialog.Dialog, saf
 	if out.Name.IsEmpty() && len(q.Items) >= manyFrom {
 		out.Name = esc.Const(strconv.Itoa(len(q.Items)))
 	}
-	if len(stores) == 1 {
-		one = stores[0]
-	}
+	environments := d.EnvironmentsOf(stores)
 	var from safetext.Text
-	if one == "" || environment == "" { // else the line of the environment names the store
+	if len(stores) > 1 || len(environments) == 0 { // else the line of the environment names the store
 		from = esc.Sprintf(" from %s", storesWords(esc, stores))
 	}
 	out.Lines = []text.Line{
@@ -187,9 +181,7 @@ func (rm *Removals) dialog(ctx context.Context, q Question) (*dialog.Dialog, saf
 		}
 		out.Lines = append(out.Lines, falls...)
 	}
-	if environment != "" {
-		out.Lines = append(out.Lines, desk.EnvironmentLine(esc, environment, one))
-	}
+	out.Lines = append(out.Lines, environments...)
 	out.Lines = append(out.Lines, text.Line{Value: esc.Sprintf("Each %s is kept for undo as far as it can be put back, and has an outcome of its own. What has changed since it was marked stays.", q.What), Kind: text.Note})
 	add := func(verb string, items []Target) {
 		out.Choices = append(out.Choices, dialog.Choice{Verb: verb, Typed: true,
