@@ -190,23 +190,26 @@ func TestALinkUnderHerName(t *testing.T) {
 // TestAPathThatALinkLeadsTo: the text of a link is the store's own, so a path in it that names the subject must be told.
 func TestAPathThatALinkLeadsTo(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []string{"devicelocal", "vault"} {
+	for _, tt := range []struct{ kind, path, dir string }{
+		{"devicelocal", "s", "s/memory/idea"}, {"vault", "s", "s/memory/idea"}, {"curated", "s/memories", "s/memories"}, {"curated", "s/memories", "s/pending/memory"}, {"beads", "s", "s/.beads"},
+	} {
 		w := newWorld(t)
-		plant(t, w.dir, map[string]string{"s/memory/idea/hers.md": "of " + name + "\n"})
+		plant(t, w.dir, map[string]string{"s/memory/idea/hers.md": "of " + name + "\n", "s/memories/MEMORY.md": "of " + name + "\n", "s/pending/memory/a.json": "{}\n",
+			"s/.beads/issues.jsonl": `{"id":"x-1","title":"about ` + name + `","status":"open","priority":2,"issue_type":"task"}` + "\n"})
 		for link, to := range map[string]string{"hers2.md": "/home/" + name + "/notes.md", "other.md": "/home/bo/notes.md"} {
-			if err := os.Symlink(to, filepath.Join(w.dir, "s", "memory", "idea", link)); err != nil {
+			if err := os.Symlink(to, filepath.Join(w.dir, tt.dir, link)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		w.more = []backends.StoreConfig{{Name: "links", Kind: kind, Path: filepath.Join(w.dir, "s")}}
+		w.more = []backends.StoreConfig{{Name: "links", Kind: tt.kind, Path: filepath.Join(w.dir, tt.path)}}
 		w.open()
 		out, err := w.erase(w.plan(w.file().ID))
 		if err != nil || out.Status != "complete_in_scope" {
-			t.Errorf("%s: %s, %q, %v", kind, out.Status, out.Problems, err)
+			t.Errorf("%s: %s, %q, %v", tt.dir, out.Status, out.Problems, err)
 		}
 		for _, l := range out.Layers {
 			if hers := strings.HasSuffix(l.Layer, "hers2.md"); strings.HasSuffix(l.Layer, "other.md") && l.Hits != 0 || hers && (l.Hits != 1 || !strings.Contains(l.Reason, "the path that it leads to")) {
-				t.Errorf("%s: %+v", kind, l)
+				t.Errorf("%s: %+v", tt.dir, l)
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -70,15 +71,15 @@ func (s *store) layers(ctx context.Context) ([]layer, error) {
 	}
 	defer d.Close()
 	var out []layer
-	if err := walk.Everything(ctx, "layers", d, nowhere, func(f walk.Found) { out = append(out, memoryLayer(f)) }); err != nil {
+	if err := walk.Everything(ctx, "layers", d, nowhere, func(f walk.Found) { out = append(out, memoryLayer(s.path, f)) }); err != nil {
 		return nil, err
 	}
 	switch p, err := s.pendingRoot(); {
 	case err != nil:
-		out = append(out, pendingLayer(walk.Found{Path: ".", Problem: err.Error()}))
+		out = append(out, pendingLayer("", walk.Found{Path: ".", Problem: err.Error()}))
 	case p != nil:
 		defer p.Close()
-		if err := walk.Everything(ctx, "layers", p, nowhere, func(f walk.Found) { out = append(out, pendingLayer(f)) }); err != nil {
+		if err := walk.Everything(ctx, "layers", p, nowhere, func(f walk.Found) { out = append(out, pendingLayer(filepath.Join(s.home, pendingDir), f)) }); err != nil {
 			return nil, err
 		}
 	}
@@ -87,9 +88,9 @@ func (s *store) layers(ctx context.Context) ([]layer, error) {
 	}}), nil
 }
 
-// memoryLayer is a file of the memories directory.
-func memoryLayer(f walk.Found) layer {
-	l := layerOf(f)
+// memoryLayer is a file of the memories directory dir.
+func memoryLayer(dir string, f walk.Found) layer {
+	l := layerOf(dir, f)
 	switch {
 	case !l.Readable:
 	case slices.Contains(fileNames, l.name):
@@ -100,9 +101,9 @@ func memoryLayer(f walk.Found) layer {
 	return l
 }
 
-// pendingLayer is a file of the proposals' directory.
-func pendingLayer(f walk.Found) layer {
-	l := layerOf(f)
+// pendingLayer is a file of the proposals' directory dir.
+func pendingLayer(dir string, f walk.Found) layer {
+	l := layerOf(dir, f)
 	l.pending, l.ID = true, path.Join(pendingDir, l.name)
 	if name, ok := proposalName(l.name); ok && l.Readable {
 		l.Kind, l.ItemID = model.LayerItem, TierPending+"/"+name
@@ -111,13 +112,13 @@ func pendingLayer(f walk.Found) layer {
 }
 
 // layerOf is a file as a layer that the agent made, or as one that is only named.
-func layerOf(f walk.Found) layer {
+func layerOf(dir string, f walk.Found) layer {
 	l := layer{Layer: model.Layer{ID: f.Path, Kind: model.LayerDerived, Bytes: f.Meta.Size, Readable: f.Problem == "" && f.Meta.Kind == rootdir.File}, name: f.Path}
 	switch {
 	case f.Problem != "":
 		l.Reason = "it cannot be looked into: " + f.Problem
 	case f.Meta.Kind == rootdir.Link:
-		l.Kind, l.Reason = model.LayerExternal, model.LinkReason
+		l.Kind, l.Reason, l.File = model.LayerExternal, model.LinkReason, filepath.Join(dir, filepath.FromSlash(f.Path))
 	case !l.Readable:
 		l.Kind, l.Reason = model.LayerExternal, "it is no regular file"
 	default:

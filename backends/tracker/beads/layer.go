@@ -76,7 +76,7 @@ func (s *Store) walk(ctx context.Context, dir string, depth int) ([]model.Layer,
 		case e.Type().IsRegular():
 			out = append(out, s.layer(id))
 		case e.Type()&fs.ModeSymlink != 0:
-			out = append(out, model.Layer{ID: id, Kind: model.LayerExternal, Reason: model.LinkReason})
+			out = append(out, model.Layer{ID: id, Kind: model.LayerExternal, Reason: model.LinkReason, File: s.path(id)})
 		default:
 			out = append(out, model.Layer{ID: id, Kind: model.LayerExternal, Reason: "it is no regular file: what it leads to is not looked at"})
 		}
