@@ -21,32 +21,34 @@ func Try(f *os.File, exclusive bool) (bool, error) {
 	return err == nil, err
 }
 
-// Wait takes the lock, exclusive or shared, once it is free.
-func Wait(f *os.File, exclusive bool) error { return flock(f, how(exclusive)) }
-
-// patience bounds Hold: a stopped process would keep all others waiting for as long as it likes.
+// patience bounds Wait: a stopped process would keep all others waiting for as long as it likes.
 const patience = 10 * time.Second
 
-// Hold takes the lock of a lock file, which is made where it is absent, once it is free. After ten seconds it gives up.
+// Wait takes the lock, exclusive or shared, once it is free. After ten seconds it gives up.
+func Wait(f *os.File, exclusive bool) error {
+	pause := time.Millisecond
+	for end := time.Now().Add(patience); ; pause = min(2*pause, 16*time.Millisecond) {
+		got, err := Try(f, exclusive)
+		switch {
+		case got || err != nil:
+			return err
+		case !time.Now().Before(end):
+			return errors.New("another process holds the lock")
+		}
+		time.Sleep(pause)
+	}
+}
+
+// Hold waits for the lock of a lock file, which is made where it is absent.
 func Hold(path string, exclusive bool) (release func(), err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	pause := time.Millisecond
-	for end := time.Now().Add(patience); ; pause = min(2*pause, 16*time.Millisecond) {
-		got, err := Try(f, exclusive)
-		switch {
-		case got:
-			return func() { _ = Close(f) }, nil
-		case err == nil && time.Now().Before(end):
-			time.Sleep(pause)
-			continue
-		case err == nil:
-			err = errors.New("another process holds the lock")
-		}
+	if err := Wait(f, exclusive); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
+	return func() { _ = Close(f) }, nil
 }
 
 // Close releases the lock, if there is one, and closes the file.

@@ -66,15 +66,19 @@ func TestCloseUnlocksCopies(t *testing.T) {
 	}
 }
 
-// TestHoldGivesUp: a stopped process may hold a lock for good.
-func TestHoldGivesUp(t *testing.T) {
+// TestWaitGivesUp: a stopped process may hold a lock for good.
+func TestWaitGivesUp(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	release, err := filelock.Hold(path, true)
 	if err != nil {
 		t.Fatal(err)
 	}
+	other := open(t, path)
 	synctest.Test(t, func(t *testing.T) {
 		if _, err := filelock.Hold(path, false); err == nil {
+			t.Error("the lock was taken twice")
+		}
+		if err := filelock.Wait(other, true); err == nil {
 			t.Error("the lock was taken twice")
 		}
 	})
