@@ -514,6 +514,19 @@ func TestUnknownIsNotClean(t *testing.T) {
 	}
 }
 
+// TestProblemsHoldNoPath: the outcome is shown to others, and the place of the state directory is nobody's business.
+func TestProblemsHoldNoPath(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	p := w.plan(w.file().ID)
+	plant(t, w.desk.State, map[string]string{"events/gw.jsonl/x": "no file of events\n"})
+	out, err := w.erase(p)
+	if err != nil || len(out.Problems) != 1 || !strings.Contains(out.Problems[0].What, "events of stores") || strings.Contains(out.Problems[0].What, w.desk.State) {
+		t.Errorf("%q, %v", out.Problems, err)
+	}
+}
+
 // TestAShareOfZero: a written zero asks for the number at every erasure; no share at all means the default.
 func TestAShareOfZero(t *testing.T) {
 	p := gdpr.Plan{Stores: []gdpr.StorePlan{{Store: "db", Items: 100, Targets: 1}, {Store: "graph", Items: 5}}}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"memdesk/gdpr/receipt"
+	"memdesk/internal/atomicfile"
 	"memdesk/internal/drafts"
 	"memdesk/internal/eventlog"
 	"memdesk/internal/exactjson"
@@ -89,7 +90,7 @@ func (x *run) ownTraces(ctx context.Context) error {
 		x.problem(ownStore, "drafts: %s", x.words(err))
 	}
 	if _, err := eventlog.Erase(filepath.Join(x.d.State, "events"), x.m.NamesBytes); err != nil {
-		x.problem(ownStore, "events of stores: %s", x.words(err))
+		x.problem(ownStore, "events of stores: %s", x.words(atomicfile.Pathless(err)))
 	}
 	tied := x.tied()
 	if _, err := x.d.Log.EraseNames(ctx, x.r.Terms(), func(s string) bool { return names(s) || tied[s] }); err != nil {
