@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/zlib"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -96,6 +97,18 @@ func TestCompressedInRecords(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// TestTooMuchInWideText: a block in UTF-16 text that could not be read to its end must not pass as searched.
+func TestTooMuchInWideText(t *testing.T) {
+	m := matcher(t, "Zoë Ångström")
+	block := base64.StdEncoding.EncodeToString(zipped(t, "", make([]byte, 17<<20)))
+	for name, text := range map[string][]byte{"plain": []byte("see " + block), "UTF-16": slices.Concat([]byte("\xfe\xff"), wide("see "+block, true))} {
+		rep, err := m.Scan(t.Context(), bytes.NewReader(text), nil)
+		if err != nil || !strings.Contains(strings.Join(rep.Closed, "; "), "more comes out of what is compressed inside") {
+			t.Errorf("%s: %+v, %v", name, rep, err)
 		}
 	}
 }

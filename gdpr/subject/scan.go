@@ -271,7 +271,9 @@ func (m *Matcher) hitsIn(b []byte, from, limit int, binary, rtf bool, bystanders
 			place, at = place+len(encode(text[at:next], enc)), next
 			return place
 		}
-		for _, h := range m.Text(text) {
+		inner, more := m.search(raw(text), false, false, nil, false, m.prober())
+		unseen.tooMuch = unseen.tooMuch || more.tooMuch
+		for _, h := range inner {
 			hits = append(hits, Hit{Term: h.Term, Start: to(h.Start), End: to(h.End), Method: UTF16})
 		}
 		hits = merge(hits)
