@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
+	"memdesk/origin"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/change"
 	"memdesk/ui/tui/desk"
@@ -105,7 +107,7 @@ func writingOfEvent(d *desk.Desk, ctx context.Context, e operator.AuditEvent) (c
 	w := change.Writing{Source: e.Actor, Names: []string{e.Actor}, Since: e.At.UTC().Format(time.DateOnly)}
 	if name, ok := strings.CutPrefix(e.Actor, "agent "); ok {
 		w.Names = append(w.Names, name)
-		if plan, err := d.Origins.PlanTakeback(ctx, w.Source, e.At.UTC().Truncate(24*time.Hour)); err == nil && len(plan) == 0 {
+		if plan, err := d.Origins.PlanTakeback(ctx, w.Source, e.At.UTC().Truncate(24*time.Hour)); err == nil && !slices.ContainsFunc(plan, func(t origin.Taken) bool { return t.ID != "" }) {
 			w.Source = name
 		}
 	}
