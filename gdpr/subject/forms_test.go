@@ -74,6 +74,9 @@ var forms = map[string]struct{ yes, no []string }{
 			"ida.frost\\u002bnews@mail.example", "ida.frost+news+AEA-mail.example"},
 		no: []string{"ida.frost+news@mail.example.org", "ida.frost@mail.example", "idafrost+news@mail.example", "x.ida.frost+news@mail.example", "frida.frost+news@mail.example"},
 	},
+	"ida@münchen.example":      {yes: []string{"Ida@München.example", "<ida@xn--mnchen-3ya.example>", "IDA@XN--MNCHEN-3YA.EXAMPLE said", b64("by ida@xn--mnchen-3ya.example, yes")}, no: []string{"ida@xn--mnchen-3ya.example.org", "frida@xn--mnchen-3ya.example", "ida@xn--mnchen-3yb.example"}},
+	"i@xn--r8jz45g.xn--zckzah": {yes: []string{"i@例え.テスト", b64("by i@例え.テスト, yes"), "I@xn--r8jz45g.xn--zckzah"}, no: []string{"i@例え.テス"}},
+	"i@例え.テスト":                 {yes: []string{"i@xn--r8jz45g.xn--zckzah", b64("by i@xn--r8jz45g.xn--zckzah, yes")}, no: []string{"i@xn--r8jz45g.xn--zckzahb"}},
 	"+49 30 5550 1234": {
 		yes: []string{"+493055501234", "TEL:+49-30-55\r\n 501234", "030-55501234", "+49 (0)30 5550-1234", "0049 30 5550 1234", "+49 30 55 50 12 34", "030/55501234", "030 5550 1234.", "(030) 5550 1234", "tel:+49-30-5550-1234", "5 boats, 030 5550 1234"},
 		no:  []string{"+49 40 5550 1234", "+1 305 550 1234", "30 5550 1234", "+49 30 5550 12345", "1030 5550 1234x", "0305550123499", "030 5550 1234-12", "+43 30 5550 1234"},

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/nyaruka/phonenumbers"
+	"golang.org/x/net/idna"
 	"golang.org/x/text/unicode/norm"
 
 	"memdesk/model"
@@ -177,6 +178,32 @@ func shown(b []byte) string {
 
 // PatternsOf are the spellings of an identifier.
 func PatternsOf(id string) []Pattern {
+	out := patternsOf(id)
+	for _, other := range otherDomain(id) {
+		out = append(out, patternsOf(other)...)
+	}
+	return out
+}
+
+// otherDomain is an address with an international domain as it is read where it is given as mail servers write it (xn--…),
+// and the other way round; none of any other identifier.
+func otherDomain(id string) []string {
+	local, domain, ok := strings.Cut(id, "@")
+	if !ok || KindOf(id) != Address {
+		return nil
+	}
+	ascii, err := idna.Lookup.ToASCII(domain)
+	read, rerr := idna.Lookup.ToUnicode(ascii)
+	switch {
+	case err != nil || rerr != nil || ascii == read:
+		return nil
+	case isASCII(domain):
+		return []string{local + "@" + read}
+	}
+	return []string{local + "@" + ascii}
+}
+
+func patternsOf(id string) []Pattern {
 	id = strings.TrimSpace(id)
 	if rest, ok := strings.CutPrefix(id, "00"); ok && isPhone(id) {
 		id = "+" + rest

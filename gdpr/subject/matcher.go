@@ -117,6 +117,9 @@ func New(terms ...string) (*Matcher, error) {
 				anchors = append(anchors, anchorsOf(t, p)...)
 			}
 		}
+		for _, d := range otherDomain(t) {
+			anchors = append(anchors, anchorsOf(d, patternsOf(d)[0])...)
+		}
 		for _, d := range declined(t) {
 			anchors = append(anchors, anchorsOf(d, Pattern{Kind: Name, Letters: d})...)
 		}
