@@ -46,6 +46,7 @@ type served struct {
 	mu   sync.Mutex
 	gone bool // the keys were removed
 	log  []string
+	told func(line string) // of each line of the log; may be nil
 }
 
 func (s *served) keys() ([]sshd.AuthorizedKey, error) {
@@ -109,8 +110,12 @@ func servePatient(t *testing.T, sessions int, patience time.Duration) *served {
 	server, err := sshd.New(sshd.Options{HostKey: host, Keys: s.keys, Console: s.echo, Sessions: sessions, Patience: patience, Log: func(format string, args ...any) {
 		l := fmt.Sprintf(format, args...)
 		s.mu.Lock()
-		defer s.mu.Unlock()
 		s.log = append(s.log, l)
+		told := s.told
+		s.mu.Unlock()
+		if told != nil {
+			told(l)
+		}
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -353,9 +358,20 @@ func TestSeats(t *testing.T) {
 	}
 }
 
-// TestOneKeyLeavesSeats: one in four is for the other keys.
+// TestOneKeyLeavesSeats: one in four is for the other keys, also while a session of the key is being refused.
 func TestOneKeyLeavesSeats(t *testing.T) {
 	s := serve(t, 4)
+	refused, read := make(chan struct{}, 1), make(chan struct{})
+	end := sync.OnceFunc(func() { close(read) })
+	defer end()
+	s.mu.Lock()
+	s.told = func(line string) {
+		if strings.Contains(line, "its share") {
+			refused <- struct{}{}
+			<-read // the client is slow to read why
+		}
+	}
+	s.mu.Unlock()
 	c, err := s.dial(ssh.PublicKeys(s.ana))
 	if err != nil {
 		t.Fatal(err)
@@ -366,13 +382,18 @@ func TestOneKeyLeavesSeats(t *testing.T) {
 		one.until(one.out, "begin")
 	}
 	fourth := s.terminal(c)
-	fourth.until(fourth.err, "left to other keys")
+	wait(t, "the refusal", refused)
 	other, err := s.dial(ssh.PublicKeys(s.ben))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer other.Close()
 	one := s.terminal(other)
+	for range 10 { // its session goes on meanwhile to where it needs a seat
+		_, _, _ = other.SendRequest("none", true, nil)
+	}
+	end()
+	fourth.until(fourth.err, "left to other keys")
 	one.until(one.out, "begin")
 }
 

@@ -76,7 +76,6 @@ func (s *Server) session(ch charm.Session) {
 	}
 	select {
 	case s.seat <- struct{}{}:
-		defer func() { <-s.seat }()
 	default:
 		s.logf("%s: refused: all %d sessions are taken", ch.RemoteAddr(), cap(s.seat))
 		refuse(ch, 1, "memdesk: all sessions of this server are taken, try again later")
@@ -84,11 +83,15 @@ func (s *Server) session(ch charm.Session) {
 	}
 	leave, ok := s.sit(string(key.Marshal()), len(keys) > 1)
 	if !ok {
+		<-s.seat // at once: it is another key's, and who is refused may be slow to read why
 		s.logf("%s: refused: its key has its share of the %d sessions", ch.RemoteAddr(), cap(s.seat))
 		refuse(ch, 1, "memdesk: this key has as many sessions as one key may have here, the others are left to other keys: end one first")
 		return
 	}
-	defer leave()
+	defer func() {
+		leave()
+		<-s.seat
+	}()
 	g := guestOf(ch.Context())
 	g.begin()
 	defer g.end()
