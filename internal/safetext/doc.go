@@ -21,8 +21,8 @@
 // The last line makes the forms unambiguous. A literal ^, \ or < is quoted only
 // where the text would otherwise read as a form, so x^2, C:\xfoo and a<b stay as
 // they are and only a stored "^[" shows as "⟦^⟧[". A literal ⟦ or ⏎ is always
-// quoted. [Unescape] therefore recovers the original bytes, and [Marks] finds
-// exactly the escapes that this package made.
+// quoted. So the original bytes can be recovered, and [Marks] finds exactly the
+// escapes that this package made.
 //
 // # What stays
 //

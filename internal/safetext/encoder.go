@@ -13,7 +13,7 @@ const maxMarks = 8
 // any written language joins.
 const maxLinks = 8
 
-// maxRun bounds the count in ⟦U+0301×N⟧, so that unescaping is bounded too.
+// maxRun is the greatest count in ⟦U+0301×N⟧; a longer run takes several forms.
 const maxRun = 1 << 20
 
 // encoder escapes one string in a single pass.

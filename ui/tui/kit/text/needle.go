@@ -11,57 +11,33 @@ import (
 	"memdesk/internal/safetext"
 )
 
-// needle is the text of a search, case-insensitive. Escaped text is found by what the screen shows too.
+// needle is the text of a search, case-insensitive: one form, or one for each of several words.
 type needle struct{ forms []form }
 
 type form struct {
-	units  []rune   // folded; an invalid byte is rawByte plus its value
-	firsts []string // stored forms of the first unit
+	runes  []rune   // folded
+	firsts []string // all cases of the first
 }
-
-// rawByte is above all characters.
-const rawByte = utf8.MaxRune + 1
 
 // NewNeedle returns nil for an empty search.
 func NewNeedle(words string) *needle {
 	if words == "" {
 		return nil
 	}
-	n := &needle{forms: []form{newForm(words)}}
-	if raw, err := safetext.Unescape(words); err == nil && raw != words && raw != "" {
-		n.forms = append(n.forms, newForm(raw))
-	}
-	return n
+	return &needle{forms: []form{newForm(words)}}
 }
 
 func newForm(s string) form {
 	var f form
-	for at := 0; at < len(s); {
-		u, n := unit(s, at)
-		f.units = append(f.units, fold(u))
-		at += n
+	for _, r := range s {
+		f.runes = append(f.runes, fold(r))
 	}
-	first, size := unit(s, 0)
-	f.firsts = []string{s[:size]}
-	if first >= rawByte {
-		return f
-	}
+	first, _ := utf8.DecodeRuneInString(s)
+	f.firsts = []string{string(first)}
 	for r := unicode.SimpleFold(first); r != first; r = unicode.SimpleFold(r) {
 		f.firsts = append(f.firsts, string(r))
 	}
 	return f
-}
-
-// unit is the character at a place, or the byte where there is none.
-func unit(s string, at int) (rune, int) {
-	if c := s[at]; c < utf8.RuneSelf {
-		return rune(c), 1
-	}
-	r, n := utf8.DecodeRuneInString(s[at:])
-	if r == utf8.RuneError && n == 1 {
-		return rawByte + rune(s[at]), 1
-	}
-	return r, n
 }
 
 // fold maps all cases of a character to the least of them.
@@ -69,7 +45,7 @@ func fold(r rune) rune {
 	switch {
 	case 'a' <= r && r <= 'z':
 		return r - 'a' + 'A'
-	case r < utf8.RuneSelf || r >= rawByte:
+	case r < utf8.RuneSelf:
 		return r
 	}
 	least := r
@@ -81,31 +57,14 @@ func fold(r rune) rune {
 
 // endAt is the end of a match that begins at a place; -1 when none does.
 func (f form) endAt(s string, at int) int {
-	if f.units[0] >= rawByte && within1(s, at) {
-		return -1
-	}
-	for _, want := range f.units {
-		if at >= len(s) {
-			return -1
-		}
-		u, n := unit(s, at)
-		if u != want && fold(u) != want {
+	for _, want := range f.runes {
+		r, n := utf8.DecodeRuneInString(s[at:])
+		if n == 0 || r != want && fold(r) != want {
 			return -1
 		}
 		at += n
 	}
 	return at
-}
-
-// within1 reports whether the byte at a place is inside a character that began before it.
-func within1(s string, at int) bool {
-	for back := 1; back < utf8.UTFMax && back <= at; back++ {
-		if utf8.RuneStart(s[at-back]) {
-			r, n := utf8.DecodeRuneInString(s[at-back:])
-			return n > back && (r != utf8.RuneError || n > 1)
-		}
-	}
-	return false
 }
 
 // each gives start and end of every match that begins in s[from:limit], in order and without overlaps.
@@ -268,7 +227,7 @@ func (f *finding) nth(n int) spot {
 func (n *needle) reach() int {
 	most := 0
 	for _, f := range n.forms {
-		most = max(most, len(f.units)*utf8.UTFMax)
+		most = max(most, len(f.runes)*utf8.UTFMax)
 	}
 	return most
 }

@@ -82,37 +82,23 @@ func (p *Pager) LayOut(at RowRef, further int, keep bool) tea.Cmd {
 	if p.Search.rank > 0 {
 		l.here = p.Search.here
 	}
-	lay := func(s *sight) any {
-		l, at, out := l, at, LaidOut{gen: gen, Text: t, width: width, keep: keep, sight: s}
-		if s == nil || !s.moves() {
-			if s != nil {
-				l.here = s.here
-			}
-			out.rows, out.top = l.Around(t, at, margin, margin)
-			out.top += further
-			return out
-		}
-		l.here, at, out.keep = s.here, t.rowOf(s.here), false
-		out.rows, _ = l.Around(t, at, margin, margin)
-		out.top = max(slices.IndexFunc(out.rows, func(r Wrapped) bool { return r.here }), 0)
-		return out
-	}
 	target, found, last := p.Search.target, p.Search.Found, p.Search.last
-	if target == nil {
-		return p.ask(func(context.Context) any { return lay(nil) })
-	}
-	answer := func(find func() *sight) tea.Cmd {
-		return p.ask(func(context.Context) any {
-			s := find()
-			if s == nil {
+	return p.ask(func(context.Context) any {
+		out := LaidOut{gen: gen, Text: t, width: width, keep: keep}
+		if target != nil {
+			if out.sight = target.answer(t, l.needle, found, last); out.sight == nil {
 				return nil
 			}
-			return lay(s)
-		})
-	}
-	return tea.Batch( // nearby matches are shown before a long text is searched to its end
-		answer(func() *sight { return target.nearby(t, l.needle, found) }),
-		answer(func() *sight { return target.answer(t, l.needle, found, last) }))
+			if l.here = out.sight.here; out.sight.moves() {
+				out.rows, _ = l.Around(t, t.rowOf(l.here), margin, margin)
+				out.top, out.keep = max(slices.IndexFunc(out.rows, func(r Wrapped) bool { return r.here }), 0), false
+				return out
+			}
+		}
+		out.rows, out.top = l.Around(t, at, margin, margin)
+		out.top += further
+		return out
+	})
 }
 
 // Arrive takes rows. Each pager counts its own generations; only the text says whose rows they are.

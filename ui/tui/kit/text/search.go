@@ -39,32 +39,10 @@ type sight struct {
 	rank  int
 	round int
 	still bool
-	first bool // the text was not searched yet: there is no number
 }
 
 // moves reports whether the screen goes to the match.
-func (s *sight) moves() bool { return !s.still && (s.rank > 0 || s.first) }
-
-// soon is the size of the part of a body, in bytes, that is searched first.
-const soon = 1 << 20
-
-// nearby finds a match near the target in a text that was not searched yet; nil when there is none.
-func (w target) nearby(t *Page, n *needle, f *finding) *sight {
-	if f != nil || w.back || w.still || len(t.Body) < soon {
-		return nil
-	}
-	for at := range n.inHead(t, w.from.head) {
-		return &sight{here: at, first: true}
-	}
-	from := 0
-	if w.from.head >= len(t.Head) {
-		from = w.from.start
-	}
-	for start, end := range n.each(t.Body, from, from+soon) {
-		return &sight{here: spot{head: len(t.Head), start: start, end: end}, first: true}
-	}
-	return nil
-}
+func (s *sight) moves() bool { return !s.still && s.rank > 0 }
 
 // answer searches the text, unless that was done. It runs in a command; nil when another target has come since.
 func (w target) answer(t *Page, n *needle, f *finding, last *atomic.Int64) *sight {
@@ -111,26 +89,15 @@ func (p *Pager) wantAt(at RowRef, from spot, back, still bool) tea.Cmd {
 // saw takes the matches and returns the top row of the screen, among the rows to be shown.
 func (p *Pager) saw(m LaidOut) (top int) {
 	s := &p.Search
-	switch {
-	case !m.sight.first:
-		s.target, s.Found, s.here, s.rank, s.round = nil, m.sight.found, m.sight.here, m.sight.rank, m.sight.round
-	case s.Found != nil:
-		return p.topNow(m) // the full answer was faster
-	default:
-		s.here = m.sight.here
-	}
+	s.target, s.Found, s.here, s.rank, s.round = nil, m.sight.found, m.sight.here, m.sight.rank, m.sight.round
 	if !m.sight.moves() {
 		return m.top
 	}
-	if was := p.topNow(m); p.Shown == m.Text && p.wide == m.width && was >= 0 && m.top >= was && m.top < was+p.Height {
+	was := slices.IndexFunc(m.rows, func(r Wrapped) bool { return r.At == p.topPlace() })
+	if p.Shown == m.Text && p.wide == m.width && was >= 0 && m.top >= was && m.top < was+p.Height {
 		return was // it is on the screen already
 	}
 	return m.top - p.Height/3
-}
-
-// topNow is the index of the screen's first row among other rows; -1 when it is not there.
-func (p *Pager) topNow(m LaidOut) int {
-	return slices.IndexFunc(m.rows, func(r Wrapped) bool { return r.At == p.topPlace() })
 }
 
 func (p *Pager) startSearch() tea.Cmd {
