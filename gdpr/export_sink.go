@@ -93,17 +93,16 @@ func (s *sink) commit() error {
 	return s.failed(err)
 }
 
-// place moves the export to its destination. A rename replaces a file that came meanwhile, but no directory.
+// place moves the export to its destination, where it replaces nothing.
 func (s *sink) place() error {
-	if s.zip != nil {
-		switch err := os.Link(s.temp, s.out); {
-		case err == nil:
-			return os.Remove(s.temp)
-		case errors.Is(err, fs.ErrExist):
-			return model.Errorf(model.AlreadyExists, "gdpr-export", "%q is there already; nothing was written", filepath.Base(s.out))
-		}
+	if s.zip == nil {
+		return os.Rename(s.temp, s.out)
 	}
-	return os.Rename(s.temp, s.out) // also on a file system without links
+	err := atomicfile.Place(s.temp, s.out)
+	if errors.Is(err, fs.ErrExist) {
+		return model.Errorf(model.AlreadyExists, "gdpr-export", "%q is there already; nothing was written", filepath.Base(s.out))
+	}
+	return err
 }
 
 func (s *sink) drop() error {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +17,7 @@ import (
 	"memdesk/gdpr/papers"
 	"memdesk/gdpr/receipt"
 	"memdesk/gdpr/sshsig"
+	"memdesk/internal/atomicfile"
 	"memdesk/internal/statedir"
 	"memdesk/jobs"
 	"memdesk/model"
@@ -424,16 +425,18 @@ func (e *Erasures) SaveReceipt(ctx context.Context, id, path string) (int64, err
 	if err != nil {
 		return 0, err
 	}
-	f, err := os.OpenFile(target, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	begun := false
+	err = atomicfile.Create(target, func(w io.Writer) error {
+		begun = true
+		_, err := w.Write(file)
+		return err
+	})
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return 0, model.Errorf(model.AlreadyExists, "receipt", "%s is there already: choose another name", filepath.Base(target))
-	case err != nil:
+	case err != nil && !begun:
 		return 0, model.Errorf(model.Unavailable, "receipt", "%s cannot be written: is its directory there and yours?", filepath.Base(target))
-	}
-	_, err = f.Write(file)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		_ = os.Remove(target) // a cut proof would stand in the way of the whole one
+	case err != nil:
 		return 0, model.Errorf(model.Unavailable, "receipt", "%s cannot be written to its end", filepath.Base(target))
 	}
 	return int64(len(file)), nil

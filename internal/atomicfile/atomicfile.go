@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -54,6 +55,53 @@ func WriteFS(fsys FS, path string, data []byte, o Options) error {
 	}
 	if err := fsys.SyncDir(filepath.Dir(path)); err != nil {
 		return fmt.Errorf("%w: flush directory: %w", ErrUnsynced, err)
+	}
+	return nil
+}
+
+// Create makes a new private file, whole and flushed, with what fill writes, or none. It replaces nothing:
+// fs.ErrExist where something stands at path, ErrUnsynced where the file is in place but may not last.
+func Create(path string, fill func(io.Writer) error) (err error) {
+	if _, err := os.Lstat(path); err == nil {
+		return fs.ErrExist
+	}
+	f, temp, err := create(OS{}, filepath.Dir(path), filepath.Base(path), HiddenTemp)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, remove(OS{}, temp)) }()
+	err = fill(f)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err := Place(temp, path); err != nil {
+		return err
+	}
+	if err := (OS{}).SyncDir(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("%w: flush directory: %w", ErrUnsynced, err)
+	}
+	return nil
+}
+
+// Place gives a file its name, and replaces nothing: fs.ErrExist where something has it. On a file system
+// without links it takes the name first.
+func Place(temp, path string) error {
+	err := os.Link(temp, path)
+	switch {
+	case err == nil:
+		return os.Remove(temp)
+	case errors.Is(err, fs.ErrExist):
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if err = errors.Join(f.Close(), os.Rename(temp, path)); err != nil {
+		return errors.Join(err, os.Remove(path)) // only its name was taken
 	}
 	return nil
 }

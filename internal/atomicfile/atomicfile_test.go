@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -278,5 +280,74 @@ func TestStateIsMadeDurably(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestCreate(t *testing.T) {
+	whole := func(w io.Writer) error {
+		_, err := io.WriteString(w, after)
+		return err
+	}
+	cut := errors.New("cut")
+	for name, tt := range map[string]struct {
+		stands bool // before the file is made
+		fill   func(path string) func(io.Writer) error
+		err    error
+		want   string
+	}{
+		"new":    {fill: func(string) func(io.Writer) error { return whole }, want: after},
+		"stands": {stands: true, fill: func(string) func(io.Writer) error { return nil }, err: fs.ErrExist, want: before},
+		"cut": {fill: func(string) func(io.Writer) error {
+			return func(w io.Writer) error { return errors.Join(whole(w), cut) }
+		}, err: cut},
+		"made meanwhile": {fill: func(path string) func(io.Writer) error {
+			return func(w io.Writer) error { put(t, path, before); return whole(w) }
+		}, err: fs.ErrExist, want: before},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "f")
+			if tt.stands {
+				put(t, path, before)
+			}
+			if err := atomicfile.Create(path, tt.fill(path)); !errors.Is(err, tt.err) {
+				t.Errorf("%v, want %v", err, tt.err)
+			}
+			var left []string
+			if tt.want != "" {
+				left = []string{"f"}
+			}
+			if diff := cmp.Diff(left, names(t, dir)); diff != "" {
+				t.Errorf("left behind (-want +got):\n%s", diff)
+			}
+			if got, _ := os.ReadFile(path); string(got) != tt.want {
+				t.Errorf("content %q", got)
+			}
+			if info, err := os.Stat(path); err == nil && !tt.stands && tt.want == after && info.Mode().Perm() != 0o600 {
+				t.Errorf("mode %v", info.Mode())
+			}
+		})
+	}
+}
+
+// A directory cannot be linked, as no file can on some file systems.
+func TestPlaceWithoutLinks(t *testing.T) {
+	dir := t.TempDir()
+	temp, path := filepath.Join(dir, "temp"), filepath.Join(dir, "f")
+	if err := os.Mkdir(temp, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := atomicfile.Place(temp, path); err == nil {
+		t.Error("a directory took the name of a file")
+	}
+	if diff := cmp.Diff([]string{"temp"}, names(t, dir)); diff != "" {
+		t.Errorf("left behind (-want +got):\n%s", diff)
+	}
+	put(t, path, before)
+	if err := atomicfile.Place(temp, path); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("%v where a file stands", err)
+	}
+	if got, _ := os.ReadFile(path); string(got) != before {
+		t.Errorf("content %q", got)
 	}
 }

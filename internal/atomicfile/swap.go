@@ -36,12 +36,8 @@ func Swap(path string, want, data []byte) (came []byte, aside string, err error)
 		if len(want) > 0 {
 			return nil, "", ErrMoved
 		}
-		err = os.Link(temp, path) // fails if the file was made meanwhile
-		switch {
-		case errors.Is(err, fs.ErrExist):
+		if err = Place(temp, path); errors.Is(err, fs.ErrExist) { // the file was made meanwhile
 			return nil, "", ErrMoved
-		case err != nil: // a file system without links
-			err = os.Rename(temp, path)
 		}
 	case err == nil && !bytes.Equal(now, want):
 		return nil, "", ErrMoved

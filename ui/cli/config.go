@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"memdesk/backends"
+	"memdesk/internal/atomicfile"
 	"memdesk/internal/statedir"
 	"memdesk/model"
 	"memdesk/operator"
@@ -105,16 +107,15 @@ func (a *app) initConfig() error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	err := atomicfile.Create(path, func(w io.Writer) error {
+		_, err := io.WriteString(w, a.Example)
+		return err
+	})
 	if errors.Is(err, fs.ErrExist) {
 		return usage("%s exists already; nothing was written", path)
 	}
 	if err != nil {
 		return err
-	}
-	_, err = f.WriteString(a.Example)
-	if err = errors.Join(err, f.Close()); err != nil { // a part of it must not be in the way of the next try
-		return errors.Join(err, os.Remove(path))
 	}
 	a.sayf("wrote %s: every key is explained there", path)
 	return nil

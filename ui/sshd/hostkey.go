@@ -6,6 +6,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -34,13 +35,8 @@ func HostKey(path string) (ssh.Signer, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("the host key cannot be made: %w", atomicfile.Pathless(err))
 	}
-	temp := path + ".new." + atomicfile.Suffix()
-	if err := atomicfile.Write(temp, pem.EncodeToMemory(block), 0o600); err != nil {
-		return nil, fmt.Errorf("the host key cannot be made: %w", atomicfile.Pathless(err))
-	}
-	defer os.Remove(temp)
-	// A link fails where a file exists, so the first of two servers wins.
-	if err := os.Link(temp, path); err != nil && !errors.Is(err, fs.ErrExist) {
+	err = atomicfile.Create(path, func(w io.Writer) error { return pem.Encode(w, block) })
+	if err != nil && !errors.Is(err, fs.ErrExist) { // of two servers the first wins
 		return nil, fmt.Errorf("the host key cannot be made: %w", atomicfile.Pathless(err))
 	}
 	return readHostKey(path)

@@ -2,17 +2,16 @@ package desk
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -98,24 +97,27 @@ func (ex *exports) writeFile(ctx context.Context, path string, e *export, fill f
 	}
 	ex.Writing.Add(1)
 	defer ex.Writing.Done()
-	err := newFile(ctx, full, e, fill)
+	begun := false
+	err := atomicfile.Create(full, func(w io.Writer) error {
+		begun = true
+		buffered := bufio.NewWriterSize(counting{w, &e.bytes}, 64<<10)
+		if err := fill(ctx, buffered); err != nil {
+			return err
+		}
+		return cmp.Or(buffered.Flush(), ctx.Err())
+	})
 	switch {
-	case errors.Is(err, errThere):
+	case errors.Is(err, fs.ErrExist):
 		return dialog.Acted{Text: esc.Sprintf("%s is there already: give another name.", esc.LineMax(path, prose.MaxTitle))}
 	case errors.Is(err, context.Canceled):
 		return dialog.Acted{Text: esc.Sprintf("Stopped after %s: nothing was left behind.", prose.Plural(e.rows.Load(), e.noun))}
-	case errors.Is(err, errUnmade):
+	case err != nil && !begun:
 		return dialog.Acted{Text: esc.Sprintf("%s cannot be made: %s.", esc.LineMax(path, prose.MaxTitle), esc.Err(atomicfile.Pathless(err)))}
 	case err != nil:
 		return dialog.Acted{Text: esc.Sprintf("It was not written to the end and is removed again: %s.", prose.Reason(esc, atomicfile.Pathless(err)))}
 	}
 	return dialog.Acted{Ok: true, Quiet: true, Text: esc.Sprintf("wrote %s to %s (%s)", prose.Plural(e.rows.Load(), e.noun), ex.d.Where(full), prose.Size(e.bytes.Load()))}
 }
-
-var (
-	errThere  = errors.New("the file is there already")
-	errUnmade = errors.New("the file cannot be made")
-)
 
 // counting counts the bytes written through it.
 type counting struct {
@@ -127,59 +129,4 @@ func (c counting) Write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
 	c.n.Add(int64(n))
 	return n, err
-}
-
-// newFile fills a file under a temporary name and renames it when it is whole; it replaces no file.
-func newFile(ctx context.Context, full string, e *export, fill func(context.Context, io.Writer) error) (err error) {
-	if _, serr := os.Lstat(full); serr == nil {
-		return errThere
-	}
-	temp := filepath.Join(filepath.Dir(full), atomicfile.HiddenTemp(filepath.Base(full)))
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return errors.Join(errUnmade, err)
-	}
-	defer func() {
-		if rerr := os.Remove(temp); rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
-			err = errors.Join(err, rerr)
-		}
-	}()
-	buffered := bufio.NewWriterSize(counting{f, &e.bytes}, 64<<10)
-	err = fill(ctx, buffered)
-	if err == nil {
-		err = errors.Join(buffered.Flush(), f.Sync())
-	}
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		return err
-	}
-	if err := settle(temp, full); err != nil {
-		return err
-	}
-	return atomicfile.OS{}.SyncDir(filepath.Dir(full))
-}
-
-// settle gives a whole file its name. Without hard links it takes the name first, so that it replaces no file.
-func settle(temp, full string) error {
-	err := os.Link(temp, full)
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		return errThere
-	case errors.Is(err, syscall.EPERM), errors.Is(err, syscall.ENOTSUP), errors.Is(err, syscall.ENOSYS):
-		f, err := os.OpenFile(full, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if errors.Is(err, fs.ErrExist) {
-			return errThere
-		}
-		if err != nil {
-			return errors.Join(errUnmade, err)
-		}
-		if err = errors.Join(f.Close(), os.Rename(temp, full)); err != nil {
-			err = errors.Join(err, os.Remove(full)) // only its name was taken
-		}
-		return err
-	}
-	return err
 }
