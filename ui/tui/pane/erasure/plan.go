@@ -615,10 +615,9 @@ func (rq *requests) planText(ctx context.Context, r operator.ErasureRequest, row
 	case row.step != nil:
 		return rq.stepText(ctx, r, *row.step)
 	case row.layer != "":
-		head := []text.Line{{Value: rq.D.Esc.Sprintf("%s: %s", row.store.Store, row.layer), Kind: text.Title}, {Value: rq.D.Esc.Const(row.steps.words())}}
-		return text.NewPage(append(head, stepLines(rq.D.Esc, row)...), "")
+		return text.NewPage([]text.Line{{Value: rq.D.Esc.Sprintf("%s: %s", row.store.Store, row.layer), Kind: text.Title}, {Value: rq.D.Esc.Const(row.steps.words())}}, "")
 	case row.store != nil:
-		return text.NewPage(append(rq.storePlanLines(*row.store), stepLines(rq.D.Esc, row)...), "")
+		return text.NewPage(rq.storePlanLines(*row.store), "")
 	}
 	return text.NewPage(rq.wholePlanLines(ctx, r, row.plan), "")
 }
@@ -714,23 +713,6 @@ func (rq *requests) storePlanLines(s gdpr.StorePlan) []text.Line {
 		head = append(head, text.Line{Value: esc.Sprintf("not looked at: %s", esc.LineMax(p, prose.MaxReason)), Kind: text.Alert})
 	}
 	return append(head, text.Lines(esc, text.Note, s.Notes)...)
-}
-
-// maxStepLines bounds the steps below a store or a layer; its rows have all of them.
-const maxStepLines = 500
-
-func stepLines(esc safetext.Escaper, row planRow) []text.Line {
-	out := []text.Line{{Kind: text.Blank}}
-	for _, st := range row.store.Steps {
-		switch {
-		case row.layer != "" && st.Layer != row.layer:
-		case len(out) > maxStepLines:
-			return append(out, text.Advice(esc, "There are more: `enter` lists all of them."))
-		default:
-			out = append(out, text.Line{Name: esc.Const(actionWords[st.Action]), Value: prose.NameFirst(esc, st.ID)})
-		}
-	}
-	return out
 }
 
 // stepText is one item of the plan: why it is there, and its text with the identifiers marked, or redacted.
