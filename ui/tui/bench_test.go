@@ -313,7 +313,7 @@ func BenchmarkKeyDown(b *testing.B) {
 // budgetSizes are the screens of the budgets: a large one and the largest.
 var budgetSizes = []struct{ width, height int }{{200, 50}, {500, 200}}
 
-// budgetPlaces are all panes with full content, and the way to each.
+// budgetPlaces are all panes with full content, and the way to each: keys, words and what to wait for.
 var budgetPlaces = []struct {
 	name, shows string
 	keys        []string
@@ -326,6 +326,7 @@ var budgetPlaces = []struct {
 	{"recall", "of 40 hits", []string{"3", "/deploy", "enter"}},
 	{"quarantine", "still poisoned", []string{"4"}},
 	{"conflicts", "garden.md", []string{"5"}},
+	{"question", "Keep the copy of", []string{"5", "see garden.md", "c"}},
 	{"audit", "event 1,204", []string{"7"}},
 	{"help", "Help: Tiers", []string{"?"}},
 }
@@ -338,6 +339,10 @@ func budgetDesk(place, width, height int) *driver {
 	d := newDriver(o, width, height)
 	d.settle("48,210")
 	for _, k := range budgetPlaces[place].keys {
+		if text, ok := strings.CutPrefix(k, "see "); ok {
+			d.settle(text)
+			continue
+		}
 		if k[0] != ':' && k[0] != '/' || len(k) == 1 {
 			d.send(keyNamed(k))
 			continue

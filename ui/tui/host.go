@@ -1,6 +1,9 @@
 package tui
 
 import (
+	"image"
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
@@ -21,24 +24,38 @@ func (a *App) Taken() bool {
 
 func (a *App) Refusal() string { return a.D.ReadOnly }
 
-func (a *App) Underneath(w, h int) (lines []string, row int) {
+func (a *App) Underneath(w, h int) (lines []string, row, about image.Rectangle) {
+	about.Max.X = w
 	if a.Pages.Overlay != nil {
-		return a.Pages.drawn(w, h), -1
-	}
-	lines, _ = a.pane().Render(w, h)
-	if p, ok := a.pane().(pointable); ok {
-		if list, ok := p.Listed(); ok {
-			row = list.First + list.Sel - list.Top
-			if row < len(lines) && list.Width < w { // the box is about the row, not about the line of the detail beside it
-				cut := ansi.WcWidth
-				if a.D.St.Clusters {
-					cut = ansi.GraphemeWidth
+		lines = a.Pages.drawn(w, h)
+	} else {
+		lines, _ = a.pane().Render(w, h)
+		lines = a.D.St.FillTo(lines, w, h)
+		if p, ok := a.pane().(pointable); ok {
+			if list, ok := p.Listed(); ok {
+				y := list.First + list.Sel - list.Top
+				row = image.Rect(0, y, list.Width, y+1).Intersect(image.Rect(0, 0, w, h))
+				about.Min = image.Pt(0, list.First+list.Height+1) // below the line under the list
+				if list.Width < w {
+					about.Min = image.Pt(list.Width+2, 0)
 				}
-				lines[row] = cut.Truncate(lines[row], list.Width, "") + a.D.St.Shaded(cut.TruncateLeft(lines[row], list.Width, ""))
 			}
 		}
 	}
-	return a.D.St.FillTo(lines, w, h), row
+	cut := ansi.WcWidth
+	if a.D.St.Clusters {
+		cut = ansi.GraphemeWidth
+	}
+	if row.Dx() < w && !row.Empty() { // the box is about the row, not about the line of the detail beside it
+		line := &lines[row.Min.Y]
+		*line = cut.Truncate(*line, row.Max.X, "") + a.D.St.Shaded(cut.TruncateLeft(*line, row.Max.X, ""))
+	}
+	blank := func(line string) bool {
+		return strings.TrimSpace(ansi.Strip(cut.TruncateLeft(line, about.Min.X, ""))) == ""
+	}
+	for about.Max.Y = h; about.Max.Y > about.Min.Y && blank(lines[about.Max.Y-1]); about.Max.Y-- {
+	}
+	return lines, row, about
 }
 
 func (a *App) Hush()                 { a.said.text = safetext.Text{} }

@@ -18,12 +18,13 @@ func TestTheDetailBesideTheRowIsShaded(t *testing.T) {
 	d.await("location")
 	a := d.m.(*tui.App)
 	list, ok := a.Tiers.Listed()
-	lines, row := a.Underneath(120, 27)
-	aside := ansi.TruncateLeft(ansi.Strip(lines[row]), list.Width, "")
-	if !ok || !strings.HasPrefix(aside, " │") || !strings.HasSuffix(lines[row], a.D.St.Shaded(aside)) {
-		t.Errorf("the detail is not shaded:\n%q", lines[row])
+	lines, row, _ := a.Underneath(120, 27)
+	line := lines[row.Min.Y]
+	aside := ansi.TruncateLeft(ansi.Strip(line), list.Width, "")
+	if !ok || !strings.HasPrefix(aside, " │") || !strings.HasSuffix(line, a.D.St.Shaded(aside)) {
+		t.Errorf("the detail is not shaded:\n%q", line)
 	}
-	if before := strings.TrimSuffix(lines[row], a.D.St.Shaded(aside)); ansi.StringWidth(before) != list.Width {
+	if before := strings.TrimSuffix(line, a.D.St.Shaded(aside)); ansi.StringWidth(before) != list.Width {
 		t.Errorf("the row has %d columns, want %d", ansi.StringWidth(before), list.Width)
 	}
 }

@@ -1,6 +1,8 @@
 package dialog
 
 import (
+	"image"
+	"math"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -32,34 +34,78 @@ func (md *Modal) BoxWidth(d *Dialog) int {
 	return w - BoxPad
 }
 
-// Boxed draws the question over the screen and leaves its row in sight; in plain mode or without room it takes all.
+// Boxed draws the question over the screen, beside what it is about; in plain mode or without room it takes all.
 func (md *Modal) Boxed(w, h int) ([]string, *tea.Position) {
 	st, d := md.St, md.Dialog
+	if md.Plain {
+		return d.render(st, w, h)
+	}
+	under, row, about := md.Host.Underneath(w, h)
 	inner, room := md.BoxWidth(d), h
 	if d.Pager != nil && h >= tallBody { // a long text scrolls, and leaves the row in sight
 		room = h - 5
 	}
-	body, at := d.render(st, inner, room)
-	for len(body) > 0 && strings.TrimSpace(body[len(body)-1]) == "" {
-		body = body[:len(body)-1]
+	draw := func(inner int) ([]string, *tea.Position) {
+		body, at := d.render(st, inner, room)
+		for len(body) > 0 && strings.TrimSpace(body[len(body)-1]) == "" {
+			body = body[:len(body)-1]
+		}
+		return body, at
 	}
-	if md.Plain || len(body)+2 > h {
+	var body []string
+	var at *tea.Position
+	if half := min(about.Min.X-2*BoxMargin, WidestBox) - BoxPad; d.Pager == nil && half >= d.least(st) { // over the list alone
+		body, at = draw(half)
+		if len(body)+2 <= max(row.Min.Y, h-row.Max.Y) {
+			inner = half
+		} else {
+			body = nil
+		}
+	}
+	if body == nil {
+		body, at = draw(inner)
+	}
+	if len(body)+2 > h {
 		return d.render(st, w, h)
 	}
-	under, row := md.Host.Underneath(w, h)
-	x := (w - inner - BoxPad) / 2
-	y := row + 1
-	if y+len(body)+2 > h { // no room below the row
-		y = row - len(body) - 2
+	corner := place(image.Pt(w, h), image.Pt(inner+BoxPad, len(body)+2), row, about)
+	bright := row.Min.Y
+	if row.Empty() {
+		bright = -1
 	}
-	if y < 0 {
-		y = h - len(body) - 2
-	}
-	PutBox(st, under, body, x, y, inner, row)
+	PutBox(st, under, body, corner.X, corner.Y, inner, bright)
 	if at != nil {
-		at = &tea.Position{X: at.X + x + 1, Y: at.Y + y}
+		at = &tea.Position{X: at.X + corner.X + 1, Y: at.Y + corner.Y}
 	}
 	return under, at
+}
+
+// place is the corner of a box. Where the text in question stands beside the list, a box with room there is over the list,
+// else in the middle. It does not cover the row, covers as little of the text as it can, and stands as near below the row,
+// or without one below the text, as that allows.
+func place(screen, box image.Point, row, about image.Rectangle) image.Point {
+	at := image.Pt((screen.X-box.X)/2, 0)
+	if box.X <= about.Min.X {
+		at.X = (about.Min.X - box.X) / 2
+	}
+	anchor, least := row.Max.Y, math.MaxInt
+	if row.Empty() {
+		anchor = about.Max.Y
+	}
+	for y := range screen.Y - box.Y + 1 {
+		covers := func(r image.Rectangle) int {
+			i := r.Intersect(image.Rectangle{Max: box}.Add(image.Pt(at.X, y)))
+			return i.Dx() * i.Dy()
+		}
+		below := y - anchor
+		if below < 0 { // above is the second best
+			below = screen.Y - below
+		}
+		if cost := (covers(row)*screen.Y*screen.X+covers(about))*2*screen.Y + below; cost < least {
+			least, at.Y = cost, y
+		}
+	}
+	return at
 }
 
 // PutBox draws lines of inner columns in a border at x and y, and shades the screen behind, except row; -1: all of it.

@@ -2,6 +2,7 @@ package dialog
 
 import (
 	"context"
+	"image"
 	"slices"
 	"strings"
 	"time"
@@ -130,8 +131,9 @@ type Host interface {
 	Taken() bool
 	// Refusal says why nothing may be changed; empty when it may.
 	Refusal() string
-	// Underneath is the screen below the question, and the line of the row in question.
-	Underneath(width, height int) (lines []string, row int)
+	// Underneath is the screen below the question, the row in question on it, and the text that the question is about:
+	// the detail of that row, or a page. Either may be empty.
+	Underneath(width, height int) (lines []string, row, about image.Rectangle)
 	// Hush empties the status line; note tells the result of a paste, if any.
 	Hush()
 	Note(safetext.Text)

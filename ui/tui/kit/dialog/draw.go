@@ -220,6 +220,19 @@ func (d *Dialog) scroll(by int) tea.Cmd {
 // scrolls reports whether a part of the dialog is off the screen.
 func (d *Dialog) scrolls() bool { return d.Pager != nil || d.rows > d.room }
 
+// least is the columns without which a label or a button would be cut.
+func (d *Dialog) least(st *paint.Styles) int {
+	const input = 16 // columns to type in
+	n := 1 + len(" Cancel ")
+	for _, c := range d.Choices {
+		n += 2 + len(c.Verb) + 2
+	}
+	for _, f := range d.Fields {
+		n = max(n, f.Label.Width()+input)
+	}
+	return max(n, paint.MinWidth*3/4, st.Width(d.Name)+len("type  to confirm: ")+input)
+}
+
 // buttons draws brackets around the button at the cursor, so that it is plain without colour too.
 func (d *Dialog) buttons(st *paint.Styles, width int) string {
 	r := st.Row(width).Blank(1)
