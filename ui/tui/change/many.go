@@ -23,6 +23,7 @@ import (
 type Target struct {
 	Ref   model.Ref
 	Name  string // as it is shown
+	Title string // empty: the name says it
 	Seen  model.Revision
 	Stamp string
 	Bytes int64
@@ -104,6 +105,9 @@ func forgetOne(d *desk.Desk, ctx context.Context, b *task.Bulk, t Target, why st
 // manyFrom is the number of items from which an act asks for the name even outside production.
 const manyFrom = 100
 
+// widestTitle is the columns of a title in a question about many.
+const widestTitle = 32
+
 // Question is about marked items.
 type Question struct {
 	Items      []Target
@@ -169,7 +173,11 @@ func (rm *Removals) dialog(ctx context.Context, q Question) (*dialog.Dialog, saf
 		out.Lines = append(out.Lines, rm.warnings(ctx, q.Items)...)
 	}
 	for _, t := range q.Items[:min(len(q.Items), 5)] {
-		out.Lines = append(out.Lines, text.Line{Value: esc.Sprintf("- %s", esc.LineMax(t.Name, prose.MaxTitle))})
+		line := esc.Sprintf("- %s", esc.LineMax(t.Name, prose.MaxTitle))
+		if t.Title != "" && t.Title != t.Name {
+			line = esc.Sprintf("%s: %s", line, esc.Trunc(esc.LineMax(t.Title, prose.MaxTitle), widestTitle))
+		}
+		out.Lines = append(out.Lines, text.Line{Value: line})
 	}
 	if n > 5 {
 		out.Lines = append(out.Lines, text.Line{Value: esc.Sprintf("- and %s more", prose.Group(n-5))})

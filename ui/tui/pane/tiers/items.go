@@ -81,6 +81,7 @@ const keptPlaces = 16
 
 // markedItem is the kept part of a marked item.
 type markedItem struct {
+	title    string
 	stamp    string
 	revision model.Revision
 	bytes    int64
@@ -89,7 +90,7 @@ type markedItem struct {
 func newItems(d *desk.Desk, address int, r *pane.Reader) *items {
 	l := &items{d: d, reader: r, who: pane.NewWriters(d, address)}
 	l.Browser = list.NewBrowser(&d.Loop, address, func(r ItemRow) string { return r.Header.ID }, func(r ItemRow) markedItem {
-		return markedItem{r.Header.Stamp, r.Header.Revision, r.Header.Bytes}
+		return markedItem{r.Header.Title, r.Header.Stamp, r.Header.Revision, r.Header.Bytes}
 	})
 	l.Fetcher, l.Moved, l.Hint = l.fetcher, l.preview, "words; ! shows the others; "+operator.QueryTerms
 	l.Check = func(query string) error {

@@ -124,7 +124,7 @@ func (p *Pane) forgetMarked() tea.Cmd {
 	items := make([]change.Target, 0, m.N())
 	for _, id := range m.Order {
 		it := m.Kept[id]
-		items = append(items, change.Target{Ref: model.Ref{Store: p.Items.At.Store, ID: id}, Name: id, Seen: it.revision, Stamp: it.stamp, Bytes: it.bytes, Hidden: !m.Shown(id)})
+		items = append(items, change.Target{Ref: model.Ref{Store: p.Items.At.Store, ID: id}, Name: id, Title: it.title, Seen: it.revision, Stamp: it.stamp, Bytes: it.bytes, Hidden: !m.Shown(id)})
 	}
 	if len(items) == 1 {
 		return p.d.Removals.Forget(items[0].Ref, items[0].Seen, items[0].Stamp)
