@@ -50,6 +50,7 @@ type App struct {
 	Panes  []desk.Pane // in the order of registry
 	screens
 	Active  int
+	from    *origin // of the place in the Tiers pane; nil: the operator went there
 	Pages   pages
 	Side    *Side // replaces the pane; nil: the pane is shown
 	sides   int   // count of Sides so far
@@ -244,13 +245,13 @@ func (a *App) Room() (width, height int) {
 }
 
 func (a *App) Enter(n int) tea.Cmd {
-	a.Active, a.Side = n, nil
+	a.Active, a.Side, a.from = n, nil, nil
 	return a.Panes[n].Enter()
 }
 
 // visit lists items in the Tiers pane.
 func (a *App) visit(at desk.ScopeOf) tea.Cmd {
-	return tea.Batch(a.Enter(PaneTiers), a.Tiers.OpenList(at))
+	return a.jump(func() tea.Cmd { return a.Tiers.OpenList(at) })
 }
 
 // key routes a keystroke: overlay, command line, input, the pane's keys, then those that work everywhere.

@@ -52,6 +52,9 @@ func (a *App) noSuspend() string {
 }
 
 func (a *App) back() tea.Cmd {
+	if a.from.leads(a) {
+		return a.from.back(a)
+	}
 	if a.Side != nil && a.Side.List.Outermost() {
 		return a.closeSide()
 	}

@@ -13,6 +13,38 @@ import (
 	"memdesk/ui/tui/kit/prose"
 )
 
+// origin is where an act opened a place in the Tiers pane: esc there leads back.
+type origin struct {
+	pane  int
+	side  *Side
+	level int // of the place
+}
+
+// jump opens a place in the Tiers pane.
+func (a *App) jump(open func() tea.Cmd) tea.Cmd {
+	from := &origin{pane: a.Active, side: a.Side}
+	cmd := tea.Batch(a.Enter(PaneTiers), open())
+	if from.level = a.Tiers.Level; from.pane != PaneTiers {
+		a.from = from
+	}
+	return cmd
+}
+
+// leads reports whether esc leads to the origin.
+func (o *origin) leads(a *App) bool {
+	return o != nil && a.Side == nil && a.Tiers.Level == o.level && !a.Tiers.Filtered()
+}
+
+// back closes the place, and shows the pane or list from which it was opened.
+func (o *origin) back(a *App) tea.Cmd {
+	cmd := tea.Batch(a.Tiers.Back(), a.Enter(o.pane))
+	if a.Side = o.side; a.Side == nil {
+		return cmd
+	}
+	w, h := a.Room()
+	return tea.Batch(cmd, a.Side.List.Resize(w, h), a.Side.List.Enter())
+}
+
 // runGo goes to the item of a reference; without a store the store at the cursor is meant.
 func (l *commandLine) runGo(words string) tea.Cmd {
 	esc := l.a.D.Esc
@@ -37,7 +69,9 @@ func (l *commandLine) runGo(words string) tea.Cmd {
 		if err != nil {
 			return dialog.Proposal{No: esc.Sprintf("%s: %s", esc.LineMax(ref.String(), prose.MaxTitle), prose.Reason(esc, err))}
 		}
-		return dialog.Proposal{Open: func() tea.Cmd { return tea.Batch(l.a.Enter(PaneTiers), l.a.Tiers.GoTo(ref, it.Header)) }}
+		return dialog.Proposal{Open: func() tea.Cmd {
+			return l.a.jump(func() tea.Cmd { return l.a.Tiers.GoTo(ref, it.Header) })
+		}}
 	})
 }
 

@@ -13,8 +13,11 @@ import (
 func TestPlaceIsKeptOnTheWayBack(t *testing.T) {
 	bothSizes(t, func(t *testing.T, d *driver) {
 		// From Health into a store and back: the row of that store.
-		d.keys("1", "G", "enter").wants(t, "Tiers › hostile").keys("esc").at(t, "hostile")
+		d.keys("1", "G", "enter").wants(t, "Tiers › hostile", "esc back").keys("esc").wants(t, "── Health ─").at(t, "hostile")
 		d.keys("1").at(t, "hostile").keys("2").at(t, "hostile")
+		d.keys("1").line("store graph").keys("enter", "esc").wants(t, "Tiers › graph").keys("/").typed("Fact").keys("enter", "esc").wants(t, "Tiers › graph").keys("esc").wants(t, "── Health ─")
+		d.line("go crewship:crews/eng/shared/pins.md").await("the deploy checklist")
+		d.keys("esc").wants(t, "── Health ─").keys("2").wants(t, "› pins").keys("esc", "esc").wants(t, "nothing to go back to")
 		d.line("store graph").wants(t, "Tiers › graph").keys("esc").at(t, "graph")
 		d.line("store crewship").wants(t, "Tiers › crewship").line("tier pins").wants(t, "› pins").keys("esc").at(t, "pins")
 		// Back into a list: the row that was left, at its line of the screen.

@@ -231,6 +231,9 @@ func (p *Pane) inputBindings() []act.Act {
 
 func (p *Pane) Outermost() bool { return p.Level == levelOverview && p.Overview.Query == "" }
 
+// Filtered reports whether the list of items has a filter, which esc takes off first.
+func (p *Pane) Filtered() bool { return p.Level == LevelItems && p.Items.Query != "" }
+
 func (p *Pane) Back() tea.Cmd {
 	switch {
 	case p.Level == levelOverview:
@@ -238,7 +241,7 @@ func (p *Pane) Back() tea.Cmd {
 	case p.Level == LevelItem: // the list is at the item, if it is there
 		p.Level, p.Items.pinned = LevelItems, false
 		return tea.Batch(p.reader.Pager.EndSearch(), p.layout(), p.Items.preview())
-	case p.Level == LevelItems && p.Items.Query != "":
+	case p.Filtered():
 		return p.Items.Apply("")
 	case p.Level == LevelItems:
 		p.Level = levelOverview
