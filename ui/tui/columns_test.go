@@ -1,6 +1,12 @@
 package tui_test
 
-import "testing"
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
 
 // Sorting, the wide list, the whole row, and saved views.
 func TestColumnsAndViews(t *testing.T) {
@@ -32,5 +38,52 @@ func TestCommandsWhileTyping(t *testing.T) {
 	r.press("zz").see("no command begins so").press("esc").gone("no command").press("q")
 	if _, err := r.left(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestColumnsAtEveryWidth: the headings show which columns went for lack of room. The last one is whole, so that its
+// column is too.
+func TestColumnsAtEveryWidth(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join("testdata", "golden", "columns.txt")
+	stored, _ := os.ReadFile(file)
+	want := strings.SplitAfter(string(stored), "\n")
+	var all strings.Builder
+	r := startRobot(t, start{scenario: "desk,acts,conflicts,origins", width: 200, height: 30}).see("48,210")
+	for _, p := range []struct{ key, first, last string }{
+		{"1", "STORE", "MESSAGE"}, {"2", "TITLE", "AGE"}, {"3", "STORE", "SNIPPET"}, {"4", "STORE", "RULE, MATCH"}, {"5", "STORE", "TOOL"}, {"7", "ACTOR", "TARGET"},
+	} {
+		switch r.press(p.key); p.key {
+		case "2":
+			r.press("down", "down", "down").see("one note per day").press("enter").see("Thursday", "1 of 2")
+		case "3":
+			r.press("/").press("deploy").see("1 of 40 hits").press("enter").gone("to the hits")
+		default:
+			r.see("["+p.key, p.first, p.last)
+		}
+		for _, width := range []int{80, 100, 112, 120, 160, 200} {
+			if r.resize(width, 30); *update {
+				r.quiet()
+			}
+			r.until(fmt.Sprintf("the headings of pane %s at %d columns", p.key, width), func(s string) bool {
+				for _, line := range strings.Split(s, "\n") {
+					head, _, _ := strings.Cut(line, "│")
+					if strings.Contains(head, p.first+" ") && strings.Contains(head, p.last) {
+						line := fmt.Sprintf("%s %3d %s\n", p.key, width, strings.TrimRight(head, " "))
+						if *update || len(want) > 0 && line == want[0] {
+							all.WriteString(line)
+							return true
+						}
+					}
+				}
+				return false
+			})
+			want = want[min(len(want), 1):]
+		}
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(all.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

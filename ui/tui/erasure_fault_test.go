@@ -35,7 +35,7 @@ func TestErasureFaults(t *testing.T) {
 		t.Parallel()
 		o := newOffice(t, "")
 		id := o.planned("--subject", "usr_maren", "--alias", "Maren Holt")
-		r := o.console(80, 24).see("due in 31 days", "planned")
+		r := o.console(80, 24).see("▌in 31 days", "planned")
 		graph := filepath.Join(o.dir, "graph.db")
 		hidden := filepath.Join(o.dir, "graph.away")
 		for _, end := range []string{"", "-wal", "-shm"} {
@@ -147,7 +147,7 @@ func TestErasureFaults(t *testing.T) {
 		r.press("a").form("File a request", "usr_y").see("usr_y").press("esc").see("as you left it").press("a").form("File a request").see("usr_y").press("esc").see("as you left it")
 		r.press("a").form("File a request", "shift+tab", "shift+tab").see("[Clear form]").press("enter").gone("usr_y").form("File a request", "esc").see("cancelled: nothing was filed")
 		r.press("T").answer("The deadline of", "enter").see("cancelled")
-		r.press("T").answer("The deadline of", "tab", "tab").see("[Extend by two months]").press("enter").answer("Not changed: refused: the month ended on 2026-05-18", "tab", "2026-05-10", "tab").see("[Extend by two months]").press("enter").see("due in 58 days")
+		r.press("T").answer("The deadline of", "tab", "tab").see("[Extend by two months]").press("enter").answer("Not changed: refused: the month ended on 2026-05-18", "tab", "2026-05-10", "tab").see("[Extend by two months]").press("enter").see("▌in 58 days")
 		r.press("x").answer("Export everything", "tab", "ctrl+u", filepath.Join(o.dir, "e.zip"), "tab").see("[Export]").press("enter").see("exported")
 		r.press("x").answer("Export everything", "tab", "ctrl+u", filepath.Join(o.dir, "e.zip"), "tab").see("[Export]").press("enter").answer("is there already", "esc").see("cancelled")
 		// A plan over a large part of a store must ask for the number of items.

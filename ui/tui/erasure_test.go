@@ -151,7 +151,7 @@ func TestErasureFromIntakeToReceipt(t *testing.T) {
 			r.press("enter").answer("Is Maren Holt this person", "tab").see("[Yes, this person]").press("enter")
 			r.answer("Is HF-2207 this person", "tab").see("[Yes, this person]").press("enter")
 			r.answer("File this request?").golden(frame("file"))
-			r.press("tab").see("[File it]").press("enter").see("due in 31 days", "usr_maren")
+			r.press("tab").see("[File it]").press("enter").see("▌in 31 days", "usr_maren")
 			r.press("ctrl+r").golden(frame("list"))
 			r.press("y").see("copied er-").press("Y").see("copied the row as JSON")
 

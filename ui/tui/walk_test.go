@@ -203,7 +203,7 @@ func TestWalkTheErasure(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "")
 	id := o.planned("--subject", "usr_maren", "--alias", "Maren Holt")
-	r := o.console(80, 24).see("due in 31 days", "planned")
+	r := o.console(80, 24).see("▌in 31 days", "planned")
 	r.scrolls("filed by").press("right").see("Erasure › ", "deadline").press("esc").see("1 of 1")
 	r.press("enter").see("The plan of").press("A").see("the plan needs no approval: E carries it out").gone("A approve")
 	r.press("p").see("Plan ready: 7 of 7 stores", "The plan of").press("j").see("▸ harbor", "12 % of all 299").press("enter").see("▾ harbor", "▸ external").press("enter").gone("▾ harbor").press("/", "graph forget", "enter").see("/graph forget", "forget: the item goes")

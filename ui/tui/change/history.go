@@ -29,7 +29,7 @@ func Versions(d *desk.Desk, ref model.Ref) tea.Cmd {
 			{Title: "WHEN", Width: 21, Dim: true}, {Title: "SIZE", Width: 10, Right: true, Dim: true}, {Title: "BYTES", Width: 9, Dim: true}, {Title: "BY", Width: 16}, {Title: "VERSION"},
 		},
 		Traits: record.Traits[model.Version]{Less: map[int]func(a, b model.Version) int{1: func(a, b model.Version) int { return cmp.Compare(a.Bytes, b.Bytes) }}},
-		Least:  []int{21, 10, 9, 8, 10}, About: d.Esc.LineMax(ref.ID, prose.MaxTitle),
+		Least:  []int{21, 0, 9, 8, 10}, About: d.Esc.LineMax(ref.ID, prose.MaxTitle),
 		Fetch: func(ctx context.Context, q operator.PageQuery) (record.Page[model.Version], error) {
 			return fetchVersions(d, ctx, ref, q)
 		},

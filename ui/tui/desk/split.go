@@ -12,16 +12,18 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// split says how list and detail share a pane.
-type split struct {
+// Halves say how list and detail share a pane.
+type Halves struct {
 	Beside                    bool
 	alone                     bool // the list has the whole pane
 	ListWidth, ListHeight     int
 	DetailWidth, DetailHeight int
 }
 
-// WideDetail is the columns of a detail for two texts beside each other; its list keeps leastBeside.
+// A detail beside a list is wide enough for one text, or for two of them beside each other: there the list keeps
+// leastBeside.
 const (
+	oneText     = 80
 	WideDetail  = 100
 	leastBeside = 90
 )
@@ -31,29 +33,35 @@ const leastRows = 3
 
 // Split puts the detail beside the list in wide terminals, below it in narrow ones and in plain mode. There a list
 // of few rows leaves its room to the detail; rows is 0 where their number is not known, or changes while one types.
-func (d *Desk) Split(width, height, rows int) split {
+func (d *Desk) Split(width, height, rows int) Halves { return d.SplitTexts(false, width, height, rows) }
+
+// SplitTexts is Split for a detail that shows two texts, or one.
+func (d *Desk) SplitTexts(two bool, width, height, rows int) Halves {
 	if d.Wide { // the detail keeps a size, so that it is ready at once
-		return split{alone: true, ListWidth: width, ListHeight: height, DetailWidth: width - 2, DetailHeight: 3}
+		return Halves{alone: true, ListWidth: width, ListHeight: height, DetailWidth: width - 2, DetailHeight: 3}
 	}
 	if width >= paint.WideFrom && !d.Plain {
 		left := width * 11 / 20
-		if most := width - WideDetail - 3; most >= leastBeside {
-			left = min(left, most)
+		switch rest := width - WideDetail - 3; {
+		case !two:
+			left = max(left, width-oneText-3)
+		case rest >= leastBeside:
+			left = min(left, rest)
 		}
 		if d.Share > 0 {
 			left = (width*d.Share + 999) / 1000
 		}
-		return split{Beside: true, ListWidth: left - 1, ListHeight: height, DetailWidth: width - left - 3, DetailHeight: height}
+		return Halves{Beside: true, ListWidth: left - 1, ListHeight: height, DetailWidth: width - left - 3, DetailHeight: height}
 	}
 	list := height - max(height*2/5, 3) - 1
 	if rows > 0 {
 		list = min(list, max(rows, leastRows)+1)
 	}
-	return split{ListWidth: width, ListHeight: list, DetailWidth: width - 2, DetailHeight: height - list - 1}
+	return Halves{ListWidth: width, ListHeight: list, DetailWidth: width - 2, DetailHeight: height - list - 1}
 }
 
 // Join composes the two halves; a sign between them says that the detail goes on.
-func (d *Desk) Join(f split, list []string, text *text.Pager, name safetext.Text) []string {
+func (d *Desk) Join(f Halves, list []string, text *text.Pager, name safetext.Text) []string {
 	st := d.St
 	list = st.FillTo(list, f.ListWidth, f.ListHeight)
 	if f.alone {
@@ -134,7 +142,6 @@ func TableListed(t *list.Table, d *Desk, width, height, first int, aside string)
 	return Visible{First: first, Top: t.Top, Sel: t.Sel, N: t.N, Height: t.Height, Width: f.ListWidth, Aside: aside, Move: t.Move}, true
 }
 
-func WindowListed[T any](w *list.Window[T], d *Desk, width, height, first int, aside string, move func(int) tea.Cmd) (Visible, bool) {
-	f := d.Split(width, height-first+1, 0)
+func WindowListed[T any](w *list.Window[T], f Halves, first int, aside string, move func(int) tea.Cmd) (Visible, bool) {
 	return Visible{First: first, Top: w.Top, Sel: w.Sel, N: len(w.Rows), Height: w.Height, Width: f.ListWidth, Aside: aside, Move: move}, true
 }

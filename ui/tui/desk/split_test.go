@@ -7,17 +7,20 @@ import (
 	"memdesk/ui/tui/desk/desktest"
 )
 
-// A terminal of 200 columns must show both sides of a conflict beside each other, and no list may get
-// too narrow for that.
+// A detail of one text must not take more than the text needs; a terminal of 200 columns must show both sides of a
+// conflict beside each other, and no list may get too narrow for that.
 func TestSplit(t *testing.T) {
 	d := desktest.New()
-	for width, want := range map[int]int{100: 54, 120: 65, 192: 104, 193: 89, 200: 96, 300: 164} {
-		f := d.Split(width, 40, 0)
-		if f.ListWidth != want || f.ListWidth+f.DetailWidth+4 != width {
-			t.Errorf("at %d columns the list has %d and the detail %d, want a list of %d", width, f.ListWidth, f.DetailWidth, want)
+	for _, c := range []struct{ width, one, two int }{{100, 54, 54}, {120, 65, 65}, {160, 87, 87}, {192, 108, 104}, {193, 109, 89}, {200, 116, 96}, {300, 216, 164}} {
+		one, two := d.Split(c.width, 40, 0), d.SplitTexts(true, c.width, 40, 0)
+		if one.ListWidth != c.one || one.ListWidth+one.DetailWidth+4 != c.width {
+			t.Errorf("at %d columns the list has %d and the detail %d, want a list of %d", c.width, one.ListWidth, one.DetailWidth, c.one)
 		}
-		if width >= 193 && f.DetailWidth < desk.WideDetail {
-			t.Errorf("at %d columns the detail has %d", width, f.DetailWidth)
+		if two.ListWidth != c.two || two.ListWidth+two.DetailWidth+4 != c.width {
+			t.Errorf("at %d columns the list has %d and the detail of two texts %d, want a list of %d", c.width, two.ListWidth, two.DetailWidth, c.two)
+		}
+		if c.width >= 193 && two.DetailWidth < desk.WideDetail {
+			t.Errorf("at %d columns the detail of two texts has %d", c.width, two.DetailWidth)
 		}
 	}
 }

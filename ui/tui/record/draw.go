@@ -4,6 +4,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
+	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
@@ -16,6 +17,10 @@ func (p *List[T]) noticeLines() []safetext.Text {
 	}
 	lines := p.D.Esc.Wrap(p.notice.Text, p.width-2)
 	return lines[:min(len(lines), 3)]
+}
+
+func (p *List[T]) split(width, height int) desk.Halves {
+	return p.D.SplitTexts(p.Kind.Two, width, height, p.Steady())
 }
 
 func (p *List[T]) Render(width, height int) ([]string, *tea.Position) {
@@ -31,7 +36,7 @@ func (p *List[T]) Render(width, height int) ([]string, *tea.Position) {
 		}
 		out = append(out, st.Row(width).Blank(1).Put(pt, n).End())
 	}
-	f := p.D.Split(width, height-len(out), p.Steady())
+	f := p.split(width, height-len(out))
 	h := st.Row(f.ListWidth).Blank(p.indent())
 	widths := p.Kind.widths(f.ListWidth-p.indent(), p.fit)
 	cursor := p.Browser.Render(h)
@@ -59,57 +64,29 @@ func (p *List[T]) indent() int {
 	return 1
 }
 
-// fitted notes the widths of the rows that have arrived, and of the titles with their sign.
+// fitted notes the widths of the rows that have arrived.
 func (k *Kind[T]) fitted(fit *list.Fit, rows []Row[T]) {
-	for i, c := range k.Columns {
-		fit.See(i, len(c.Title)+1)
-	}
 	for _, r := range rows {
 		for i, t := range r.Cells {
 			width := t.Width()
 			if i+1 == k.Badge {
 				width += paint.BadgeSign
 			}
-			fit.See(i, width)
+			fit.See(i, width, len(k.Columns[i].Title)+1) // and the sign of an order
 		}
 	}
 }
 
-// shortest is the width below which a column that may go is not worth its room.
-const shortest = 14
-
-// widths are the columns for a width: as wide as their cells, up to the width of the column, and
-// wider where the last column leaves room. For lack of room the least important shrink and go first,
-// then others shrink, so that the last one stays readable.
+// widths are the columns for a width.
 func (k *Kind[T]) widths(room int, fit list.Fit) []int {
-	out, last := make([]int, len(k.Columns)), len(k.Columns)-1
-	for i, c := range k.Columns[:last] {
-		out[i] = fit.Width(i, c.Width)
-		room -= out[i]
-	}
-	for i := range k.Columns[:last] {
-		if by := min(room-fit.Width(last, room), fit.Width(i, out[i]+room)-out[i]); by > 0 {
-			room, out[i] = room-by, out[i]+by
+	columns := make([]list.Column, len(k.Columns))
+	for i, c := range k.Columns {
+		columns[i] = list.Column{Most: c.Width, Least: c.Width, Support: c.Dim}
+		if k.Least != nil {
+			columns[i].Least = k.Least[i]
 		}
 	}
-	if len(k.Least) != len(out) {
-		return out
-	}
-	for i, least := range k.Least[:last] {
-		if least == 0 && room < k.Least[last] {
-			room += out[i]
-			if out[i] = room - k.Least[last]; out[i] < shortest {
-				out[i] = 0
-			}
-			room -= out[i]
-		}
-	}
-	for i, least := range k.Least[:last] {
-		if by := min(k.Least[last]-room, out[i]-least); by > 0 && out[i] > 0 {
-			room, out[i] = room+by, out[i]-by
-		}
-	}
-	return out
+	return fit.Widths(room, columns)
 }
 
 func (p *List[T]) cell(r *paint.Row, i, width int, pt paint.Paint, t safetext.Text, runs []paint.Stretch) {

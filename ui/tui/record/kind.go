@@ -71,7 +71,7 @@ type Kind[T any] struct {
 	Empty   string // what an empty list means, as advice
 	Columns []Column
 	// Least is the width that each column keeps for lack of room: 0 shrinks and goes first, and the last is what
-	// the last column needs. nil: all stay as they are.
+	// the last column needs. nil: none shrinks.
 	Least   []int
 	Fetch   func(ctx context.Context, q operator.PageQuery) (Page[T], error)
 	Detail  func(ctx context.Context, raw T) *text.Page     // runs in a command
@@ -80,6 +80,7 @@ type Kind[T any] struct {
 	Field   func(raw T) string                              // what y copies; nil: nothing
 	Name    string                                          // of an export
 	Marking bool                                            // rows can be marked
+	Two     bool                                            // a wide detail shows two texts beside each other
 	Whole   func(raw T) bool                                // the row stands for others and is never marked; nil: no such rows
 	About   safetext.Text                                   // the list's subject, a breadcrumb; empty: none
 	Tell    func(esc safetext.Escaper, raw T) safetext.Text // the row as a sentence; nil: its cells with their titles

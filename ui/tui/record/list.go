@@ -235,7 +235,7 @@ func (p *List[T]) Layout() tea.Cmd {
 		cmd := p.Detail.Resize(p.width-2, p.height)
 		return tea.Batch(p.Show(), cmd)
 	}
-	f := p.D.Split(p.width, p.height-len(p.noticeLines()), p.Steady())
+	f := p.split(p.width, p.height-len(p.noticeLines()))
 	p.Window.Resize(f.ListHeight-1, f.Beside)
 	cmd := p.Detail.Resize(f.DetailWidth, f.DetailHeight)
 	if p.Kind.Lay != nil && p.room != f.DetailHeight {
@@ -345,7 +345,8 @@ func (p *List[T]) Listed() (desk.Visible, bool) {
 	if p.Full {
 		return desk.Visible{}, false
 	}
-	return desk.WindowListed(p.Window, p.D, p.width, p.height, 1+len(p.noticeLines()), p.Kind.Noun, p.Move)
+	notices := len(p.noticeLines())
+	return desk.WindowListed(p.Window, p.split(p.width, p.height-notices), 1+notices, p.Kind.Noun, p.Move)
 }
 
 func (p *List[T]) Keep() func() tea.Cmd {

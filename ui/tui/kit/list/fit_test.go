@@ -1,17 +1,93 @@
 package list
 
-import "testing"
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
 
 func TestFit(t *testing.T) {
 	var f Fit
 	if got := f.Width(2, 14); got != 14 {
 		t.Errorf("before any cell a column has %d, want all of its room", got)
 	}
-	f.See(2, 5)
-	f.See(2, 3)
-	for _, c := range []struct{ column, most, want int }{{2, 14, 6}, {2, 4, 4}, {0, 9, 1}, {3, 9, 9}} {
+	f.See(2, 5, 4)
+	f.See(2, 3, 4)
+	f.See(4, 1, 6)
+	for _, c := range []struct{ column, most, want int }{{2, 14, 6}, {2, 4, 4}, {0, 9, 0}, {4, 9, 7}, {5, 9, 9}} {
 		if got := f.Width(c.column, c.most); got != c.want {
 			t.Errorf("column %d of at most %d has %d, want %d", c.column, c.most, got, c.want)
+		}
+	}
+	if f.See(0, 0, 5); f.Width(0, 9) != 0 {
+		t.Error("a column without a cell has room")
+	}
+}
+
+// A column must have what its cells need, up to its width and beyond it where the last one has
+// enough; without room the least important must go first.
+func TestWidths(t *testing.T) {
+	columns := []Column{{Most: 10, Least: 6}, {Most: 30}, {Most: 5, Least: 5, Support: true}, {Least: 12}}
+	for _, c := range []struct {
+		name  string
+		cells [4]int
+		room  int
+		want  []int
+	}{
+		{"narrow cells", [4]int{3, 2, 0, 20}, 60, []int{4, 3, 0, 0}},
+		{"wide cells, and a last column that wants the rest", [4]int{30, 2, 0, 60}, 60, []int{10, 3, 0, 0}},
+		{"wide cells, and a short last column", [4]int{30, 2, 0, 9}, 60, []int{31, 3, 0, 0}},
+		{"wide cells, and some room", [4]int{30, 2, 0, 29}, 50, []int{17, 3, 0, 0}},
+		{"the second one shrinks", [4]int{9, 24, 0, 40}, 40, []int{10, 18, 0, 0}},
+		{"the second one would be too short", [4]int{9, 24, 0, 40}, 38, []int{10, 0, 0, 0}},
+		{"the second one goes", [4]int{9, 7, 0, 40}, 22, []int{10, 0, 0, 0}},
+		{"the second one stays: the last one needs little", [4]int{9, 7, 0, 3}, 22, []int{10, 8, 0, 0}},
+		{"the first one gives too", [4]int{9, 7, 4, 40}, 25, []int{8, 0, 5, 0}},
+		{"down to its least", [4]int{9, 7, 4, 40}, 23, []int{6, 0, 5, 0}},
+		{"the supporting one goes", [4]int{9, 7, 4, 40}, 22, []int{10, 0, 0, 0}},
+		{"and the first one gives", [4]int{9, 7, 4, 40}, 19, []int{7, 0, 0, 0}},
+	} {
+		var fit Fit
+		for i, w := range c.cells {
+			fit.See(i, w, 0)
+		}
+		if got := fit.Widths(c.room, columns); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// TestWidthsKeepTheLast: whatever the cells are, the last column keeps its least where the others leave it.
+func TestWidthsKeepTheLast(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20000 {
+		columns := make([]Column, 2+r.IntN(6))
+		var fit Fit
+		kept := 0
+		for i := range columns {
+			c := Column{Most: 5 + r.IntN(30), Support: r.IntN(2) == 0}
+			if r.IntN(3) > 0 {
+				c.Least = 5 + r.IntN(c.Most)
+			}
+			if i == len(columns)-1 {
+				c.Least = 10 + r.IntN(20)
+				kept += c.Least
+			} else if !c.Support {
+				kept += c.Least
+			}
+			columns[i] = c
+			fit.See(i, r.IntN(50), 8)
+		}
+		room := kept + r.IntN(100)
+		rest, last := room, len(columns)-1
+		for _, w := range fit.Widths(room, columns) {
+			rest -= w
+			if w < 0 {
+				t.Fatalf("a column of %d", w)
+			}
+		}
+		if rest < fit.Width(last, columns[last].Least) {
+			t.Fatalf("%+v %v in %d leave %d to the last column", columns, fit, room, rest)
 		}
 	}
 }

@@ -54,7 +54,15 @@ func (c Clock) Ago(t time.Time) string {
 // Moment is an absolute time, to the second, in UTC.
 func Moment(t time.Time) string { return inUTC(t, "2006-01-02 15:04:05Z") }
 
-// Minute is an absolute time for a column, in UTC.
+// Day is an absolute time for a column, in UTC: the day and minute of this year, or the day of another one.
+func (c Clock) Day(t time.Time) string {
+	if t.UTC().Year() != c.Clock.Now().UTC().Year() {
+		return inUTC(t, time.DateOnly)
+	}
+	return inUTC(t, "01-02 15:04")
+}
+
+// Minute is an absolute time in UTC.
 func Minute(t time.Time) string { return inUTC(t, "2006-01-02 15:04") }
 
 func inUTC(t time.Time, layout string) string {

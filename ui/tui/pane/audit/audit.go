@@ -49,9 +49,9 @@ func events(d *pane.Bench, of model.Ref) record.Kind[operator.AuditEvent] {
 		Noun: "event", Tell: tellEvent,
 		Empty: "The log has no events yet.",
 		Columns: []record.Column{
-			{Title: "SEQ", Width: 7, Right: true, Dim: true}, {Title: "WHEN, UTC", Width: 17, Dim: true}, {Title: "ACTOR", Width: 16}, {Title: "ACTION", Width: 13}, {Title: "OUTCOME", Width: 11}, {Title: "TARGET"},
+			{Title: "SEQ", Width: 7, Right: true, Dim: true}, {Title: "WHEN, UTC", Width: 12, Dim: true}, {Title: "ACTOR", Width: 16}, {Title: "ACTION", Width: 20}, {Title: "OUTCOME", Width: 11}, {Title: "TARGET"},
 		},
-		Least: []int{0, 17, 10, 14, 11, 16}, Traits: record.Traits[operator.AuditEvent]{Badge: 5, Store: func(e operator.AuditEvent) string { return e.Store }},
+		Least: []int{0, 12, 9, 13, 10, 20}, Traits: record.Traits[operator.AuditEvent]{Badge: 5, Store: func(e operator.AuditEvent) string { return e.Store }},
 	}
 	if d.Audit == nil {
 		kind.Missing = "no audit log is attached to this console: memdesk audit list shows it"
@@ -118,7 +118,7 @@ func auditRecord(d *desk.Desk, e operator.AuditEvent) record.Row[operator.AuditE
 	esc := d.Esc
 	if e.Noted { // by a store's own system: it has no number
 		return record.Row[operator.AuditEvent]{Key: fmt.Sprintf("%s/%d/%d", e.Store, e.At.UnixNano(), e.N), Raw: e, Cells: []safetext.Text{
-			esc.Const("-"), esc.Const(prose.Minute(e.At)), esc.Const(e.Actor), esc.Line(e.Action), esc.Const("noted"), esc.LineMax(e.About(), prose.MaxTitle),
+			esc.Const("-"), esc.Const(d.Time.Day(e.At)), esc.Const(e.Actor), esc.Line(e.Action), esc.Const("noted"), esc.LineMax(e.About(), prose.MaxTitle),
 		}}
 	}
 	result, word := paint.ToneInfo, e.Phase
@@ -140,7 +140,7 @@ func auditRecord(d *desk.Desk, e operator.AuditEvent) record.Row[operator.AuditE
 	return record.Row[operator.AuditEvent]{
 		Key: strconv.FormatInt(e.Seq, 10), Raw: e, Tones: []paint.Tone{4: result},
 		Cells: []safetext.Text{
-			esc.Const(prose.Group(e.Seq)), esc.Const(prose.Minute(e.At)), actorCell(esc, e.Actor), esc.Line(e.Action),
+			esc.Const(prose.Group(e.Seq)), esc.Const(d.Time.Day(e.At)), actorCell(esc, e.Actor), esc.Line(e.Action),
 			esc.LineMax(word, prose.MaxTitle), prose.NameFirst(esc, e.About()),
 		},
 	}

@@ -56,7 +56,7 @@ func New(d *pane.Bench, at int) desk.Listing {
 		}
 		return out, nil
 	}
-	kind.Marking = true
+	kind.Marking, kind.Two = true, true
 	kind.Name, kind.Field, kind.Datum = "conflicts", func(raw conflict.Copy) string { c := raw; return model.Ref{Store: c.Store, ID: c.ID}.String() }, conflictDatum
 	kind.Detail = rs.conflictDetail(room{})
 	kind.Facts = func(ctx context.Context, c conflict.Copy) *text.Page {

@@ -131,7 +131,7 @@ func New(d *pane.Bench, at int) (desk.Listing, func() tea.Cmd) {
 		Columns: []record.Column{
 			{Title: "DUE", Width: 17}, {Title: "STATE", Width: 20}, {Title: "PERSON", Width: 18}, {Title: "REQUEST", Dim: true},
 		},
-		Least:  []int{15, 13, 8, 20}, // the id has to be typed
+		Least:  []int{12, 13, 8, 20}, // the id has to be typed
 		Traits: record.Traits[operator.ErasureRequest]{Badge: 2, Poll: true, Less: map[int]func(a, b operator.ErasureRequest) int{0: func(a, b operator.ErasureRequest) int { return a.Deadline.Compare(b.Deadline) }}},
 	}
 	if d.Erasure == nil {
@@ -272,7 +272,7 @@ func erasureRecord(d *desk.Desk, r operator.ErasureRequest) record.Row[operator.
 		person = esc.LineMax(r.Pseudonym, prose.MaxTitle)
 	}
 	return record.Row[operator.ErasureRequest]{Key: r.ID, Raw: r, Tones: []paint.Tone{due, state}, Cells: []safetext.Text{
-		esc.Const(dueWords(r, d.Time.Clock.Now())), esc.Const(erasureWord(r)), person, esc.Line(r.ID),
+		esc.Const(strings.TrimPrefix(dueWords(r, d.Time.Clock.Now()), "due ")), esc.Const(erasureWord(r)), person, esc.Line(r.ID),
 	}}
 }
 

@@ -31,7 +31,7 @@ func New(d *pane.Bench, at int, stories *Stories) desk.Listing {
 		Pane: at, Noun: "entry", Tell: tellEntry,
 		Empty: "Nothing is quarantined in any store that could be read. `1` Health shows stores that could not.",
 		Columns: []record.Column{
-			{Title: "STORE", Width: 11}, {Title: "SOURCE", Width: 22}, {Title: "CATEGORY", Width: 13, Dim: true}, {Title: "NOW", Width: 11}, {Title: "AGE", Width: 5, Right: true, Dim: true}, {Title: "RULE, MATCH"},
+			{Title: "STORE", Width: 11}, {Title: "SOURCE", Width: 22}, {Title: "CATEGORY", Width: 18, Dim: true}, {Title: "NOW", Width: 11}, {Title: "AGE", Width: 5, Right: true, Dim: true}, {Title: "RULE, MATCH"},
 		},
 		Least: []int{9, 16, 0, 11, 0, 16}, Traits: record.Traits[operator.QuarantineEntry]{Badge: 4, Worst: true, Poll: true,
 			Store: func(e operator.QuarantineEntry) string { return e.Store },

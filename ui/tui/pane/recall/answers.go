@@ -134,16 +134,13 @@ func (p *Pane) columns(width int) hitColumns {
 // fitted notes the widths of the stores, the sources and the writers of the hits.
 func (p *Pane) fitted() {
 	p.fit = nil
-	p.fit.See(0, len("WHERE"))
-	p.fit.See(1, len("ORIGIN"))
-	p.fit.See(2, len("STORE"))
 	for _, h := range p.rows {
-		p.fit.See(2, h.Name.Width())
+		p.fit.See(2, h.Name.Width(), len("STORE"))
 		if h.Heading || h.Withheld {
 			continue
 		}
-		p.fit.See(0, h.Where.Width())
-		p.fit.See(1, p.who.Cell(p.refOf(h)).Width())
+		p.fit.See(0, h.Where.Width(), len("WHERE"))
+		p.fit.See(1, max(p.who.Cell(p.refOf(h)).Width(), 1), len("ORIGIN")) // its answer comes later
 	}
 }
 

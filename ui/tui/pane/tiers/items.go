@@ -46,23 +46,25 @@ type items struct {
 	fit    list.Fit // of the columns below
 }
 
-// The columns that are as wide as their cells.
+// The columns that share the list with the id.
 const (
 	colTier = iota
 	colOrigin
 	colSize
+	colAge
 	colFlags
+	colTitle // takes what is left
+	colID
 )
 
-// fitted notes the widths of the rows that have arrived, and of their writers.
+var itemTitles = [...]string{"TIER", "ORIGIN", "SIZE", "AGE", "FLAGS", "TITLE", "ID"}
+
+// fitted notes the widths of the rows that have arrived.
 func (l *items) fitted() {
-	for i, title := range []string{"TIER", "ORIGIN", "SIZE", "FLAGS"} {
-		l.fit.See(i, len(title)+1) // for the sign of the order
-	}
 	for _, r := range l.Window.Rows {
-		who := l.who.Cell(model.Ref{Store: l.At.Store, ID: r.Header.ID})
-		for i, t := range []safetext.Text{r.tier, who, r.size, r.flags} {
-			l.fit.See(i, t.Width())
+		who := max(l.who.Cell(model.Ref{Store: l.At.Store, ID: r.Header.ID}).Width(), 1) // it comes later
+		for i, width := range []int{r.tier.Width(), who, r.size.Width(), 4, r.flags.Width(), r.title.Width(), r.id.Width()} {
+			l.fit.See(i, width, len(itemTitles[i])+1) // and the sign of an order
 		}
 	}
 }
@@ -329,30 +331,26 @@ func (l *items) crumbs() []safetext.Text {
 	return append(append(out, l.Marks.Crumb(esc)...), l.Window.Looking(esc)...)
 }
 
-// Columns of the list: the numbers go first, title and id share the rest.
-type itemColumns struct{ title, id, tier, origin, size, flags int }
-
-func (l *items) columns(width int) itemColumns {
-	c := itemColumns{size: l.fit.Width(colSize, 10), flags: l.fit.Width(colFlags, 18)}
-	if l.At.Tier == "" {
-		c.tier = l.fit.Width(colTier, 11)
+// columns are the widths for a list; the id has what the titles leave.
+func (l *items) columns(width int) (w [colID + 1]int) {
+	tier, origin := list.Column{Most: 11, Least: 9}, list.Column{Most: pane.OriginWidth} // the detail says who wrote the item
+	if l.At.Tier != "" {
+		tier = list.Column{}
 	}
-	if l.d.Origins != nil {
-		c.origin = l.fit.Width(colOrigin, pane.OriginWidth)
+	if l.d.Origins == nil {
+		origin = list.Column{}
 	}
-	if width < 76 { // each gives a little, so that the title can be read
-		c.size, c.flags, c.tier, c.origin = min(c.size, 8), min(c.flags, 8), min(c.tier, 10), min(c.origin, 11)
+	width -= 2
+	rest := width
+	for i, of := range l.fit.Widths(width, []list.Column{tier, origin, {Most: 10, Least: 8}, {Most: 5, Least: 5}, {Most: 18, Least: 8}, {Least: 26}}) {
+		w[i] = of
+		rest -= of
 	}
-	rest := width - 2 - c.size - 6 - c.flags - c.tier - c.origin
-	if rest < 18 { // the detail says who wrote the item
-		rest, c.origin = rest+c.origin, 0
+	if id := l.fit.Width(colID, rest*9/20); rest >= 56 && id > 0 {
+		w[colID] = max(id, rest-l.fit.Width(colTitle, rest))
 	}
-	c.title = rest
-	if rest >= 56 {
-		c.title = rest * 11 / 20
-		c.id = rest - c.title
-	}
-	return c
+	w[colTitle] = rest - w[colID]
+	return w
 }
 
 func (l *items) render(width, height int) ([]string, *tea.Position) {
@@ -374,12 +372,13 @@ func (l *items) render(width, height int) ([]string, *tea.Position) {
 	return l.d.Join(f, list, l.reader.Pager, safetext.Const(desk.ItemAside)), cursor
 }
 
-func (l *items) heading(h *paint.Row, c itemColumns) {
+func (l *items) heading(h *paint.Row, c [colID + 1]int) {
 	st := l.d.St
-	h.Blank(1).Col(st.Heading, safetext.Const("TITLE"), c.title).Col(st.Heading, l.titled("ID", model.OrderID, ""), c.id)
-	h.Col(st.Heading, safetext.Const("TIER"), c.tier).Col(st.Heading, safetext.Const("ORIGIN"), c.origin)
-	h.Number(st.Heading, l.titled("SIZE", "", model.OrderLargest), c.size)
-	h.Number(st.Heading, l.titled("AGE", model.OrderNewest, model.OrderOldest), 5).Blank(1).Lit(st.Heading, "FLAGS")
+	title := func(column int, up, down model.Order) safetext.Text { return l.titled(itemTitles[column], up, down) }
+	h.Blank(1).Col(st.Heading, title(colTitle, "", ""), c[colTitle]).Col(st.Heading, title(colID, model.OrderID, ""), c[colID])
+	h.Col(st.Heading, title(colTier, "", ""), c[colTier]).Col(st.Heading, title(colOrigin, "", ""), c[colOrigin])
+	h.Number(st.Heading, title(colSize, "", model.OrderLargest), c[colSize]-1)
+	h.Number(st.Heading, title(colAge, model.OrderNewest, model.OrderOldest), c[colAge]).Blank(1).Col(st.Heading, title(colFlags, "", ""), c[colFlags])
 }
 
 // titled is the title of a column, with a sign where the list is in one of its orders.
@@ -391,15 +390,15 @@ func (l *items) titled(title string, up, down model.Order) safetext.Text {
 	return l.d.St.Sorted(title, by != "" && by == up, by != "" && by == down)
 }
 
-func (l *items) row(it ItemRow, at bool, width int, c itemColumns, found func(string) []safetext.Span) string {
+func (l *items) row(it ItemRow, at bool, width int, c [colID + 1]int, found func(string) []safetext.Span) string {
 	st := l.d.St
 	r := st.Highlighted(width, at, !l.Filter.Focus)
 	st.Mark(r, l.Marks.Has(it.Header.ID))
 	r.Find = found
-	r.Col(st.Plain, it.title, c.title).Col(st.Dim, st.Tail(it.id, it.rawID(), "", c.id-1), c.id)
-	r.Col(st.Dim, it.tier, c.tier).Col(st.Dim, l.who.Cell(model.Ref{Store: l.At.Store, ID: it.Header.ID}), c.origin)
-	r.Number(st.Dim, it.size, c.size)
-	r.Number(st.Dim, safetext.Const(l.d.Time.Age(it.Header.Modified)), 5).Blank(1)
+	r.Col(st.Plain, it.title, c[colTitle]).Col(st.Dim, st.Tail(it.id, it.rawID(), "", c[colID]-1), c[colID])
+	r.Col(st.Dim, it.tier, c[colTier]).Col(st.Dim, l.who.Cell(model.Ref{Store: l.At.Store, ID: it.Header.ID}), c[colOrigin])
+	r.Number(st.Dim, it.size, c[colSize]-1)
+	r.Number(st.Dim, safetext.Const(l.d.Time.Age(it.Header.Modified)), c[colAge]).Blank(1)
 	flags := st.Warn
 	if it.Header.Has(model.FlagBlocked) {
 		flags = st.Bad

@@ -352,7 +352,7 @@ func (p *Pane) Listed() (desk.Visible, bool) {
 	case levelOverview:
 		return desk.TableListed(&p.Overview.table, p.d.Desk, p.width, p.height, 1, desk.PlaceAside)
 	case LevelItems:
-		return desk.WindowListed(p.Items.Window, p.d.Desk, p.width, p.height, 1, desk.ItemAside, p.Items.Move)
+		return desk.WindowListed(p.Items.Window, p.d.Split(p.width, p.height, 0), 1, desk.ItemAside, p.Items.Move)
 	}
 	return desk.Visible{}, false
 }
