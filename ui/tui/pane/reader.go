@@ -125,7 +125,7 @@ func (r *Reader) Done(m ReadDone) tea.Cmd {
 	case same:
 		return r.Pager.Update(m.text)
 	case r.Pager.Brief && m.text.Body != "":
-		return r.Pager.Show(m.text, 1, m.want.Terms)
+		return r.Pager.Show(m.text, m.text.Begins(), m.want.Terms)
 	}
 	return r.Pager.Show(m.text, m.want.Line, m.want.Terms)
 }

@@ -38,7 +38,7 @@ type Pager struct {
 	gen   int
 	Busy  bool
 	Shown *Page // the page of the rows
-	Brief bool  // little room: begin at the body, with the metadata above it
+	Brief bool  // little room: begin at the words of the body, with the metadata above them
 
 	Markdown bool // bodies are rendered
 	Search   search
@@ -144,7 +144,7 @@ func (p *Pager) topPlace() RowRef {
 func (p *Pager) Clamp() {
 	last := len(p.Rows) - p.Height
 	if p.Brief { // a body shorter than the room begins at the top too
-		body := slices.IndexFunc(p.Rows, func(r Wrapped) bool { return r.At.Off >= 0 })
+		body := slices.IndexFunc(p.Rows, func(r Wrapped) bool { return r.At.Off >= p.Shown.words })
 		last = max(last, body)
 	}
 	p.Top = max(min(p.Top, last), 0)

@@ -162,6 +162,28 @@ func TestPagerOpensAtALine(t *testing.T) {
 	}
 }
 
+// A preview with little room must begin at the words, with the front matter above them, where there are words.
+func TestABriefPreviewBeginsAtTheWords(t *testing.T) {
+	for body, want := range map[string]string{
+		"---\nkind: fix\nstatus: active\n---\n\nThe gull is late.\nNo more.\n": "The gull is late.",
+		"---\nkind: fix\n---\n": "---",
+		"\n---\nThe gull.\n":    "",
+		"The gull.\n---\n":      "The gull.",
+	} {
+		p := newPagerOn(60, 10)
+		p.Brief = true
+		page := NewPage([]Line{{Value: safetext.Const("head")}}, body)
+		p.Show(page, page.Begins(), nil)
+		p.settle()
+		if got := p.screen()[0].Text.String(); got != want {
+			t.Errorf("%q begins with %q, want %q", body, got, want)
+		}
+		if above, _ := p.Beyond(); !above {
+			t.Errorf("%q: nothing is said to be above", body)
+		}
+	}
+}
+
 // A resize must keep the position, and an answer for the old width must change nothing.
 func TestPagerResizeKeepsThePlace(t *testing.T) {
 	p := newPagerOn(60, 10)

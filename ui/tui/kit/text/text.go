@@ -34,6 +34,7 @@ type Page struct {
 	Kind  bodyKind
 	Marks []Mark // parts of the body that are painted apart, in order
 	front int    // end of the front matter; 0: none
+	words int    // where the words after it begin; 0: at the start
 	// fences says for each block whether it begins inside fenced code.
 	fences []bool
 }
@@ -133,8 +134,14 @@ func NewPage(head []Line, body string) *Page {
 	}
 	t.indexFences()
 	t.front = len(frontMatter.FindString(body[:min(len(body), maxFront)]))
+	if rest := strings.TrimLeft(body[t.front:], "\r\n"); rest != "" && t.front > 0 {
+		t.words = len(body) - len(rest)
+	}
 	return t
 }
+
+// Begins is the 1-based line where the words of a body begin: after its front matter.
+func (t *Page) Begins() int { return t.LineAt(t.words) }
 
 // LineAt is the 1-based number of the line that holds an offset.
 func (t *Page) LineAt(off int) int {
