@@ -12,7 +12,7 @@ import (
 func TestColumnsAndViews(t *testing.T) {
 	t.Parallel()
 	r := startRobot(t, start{scenario: "desk,acts,conflicts", width: 120, height: 40})
-	r.see("48,210").press("5").see("1 of 5", "garden.md", "lacks")
+	r.see("48,210").press("5").see("1 of 5", "garden.md", "1 line differs.")
 	r.press(">").see("STORE↑", "1 of 5").press("-").see("STORE↓")
 	r.press(">").see("BASE↑").press("<").see("STORE↑")
 	r.press("home").see("garden.md").press("i").see("ancestor").press("i").gone("ancestor")

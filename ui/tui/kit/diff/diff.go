@@ -19,6 +19,7 @@ const maxDiff = 2 << 20
 // Change is the size of an edit in numbers; Large: the texts differ, and are too large for numbers.
 type Change struct {
 	Added, Removed int
+	changed        int // lines that are removed and added in one place
 	Large          bool
 }
 
@@ -93,6 +94,7 @@ func (c *Comparison) hunk(h *udiff.Hunk) {
 func (c *Comparison) replaced(gone, come []string) {
 	c.Removed += len(gone)
 	c.Added += len(come)
+	c.changed += min(len(gone), len(come))
 	marksGone, marksCome := make([][]text.Mark, len(gone)), make([][]text.Mark, len(come))
 	for i := range min(len(gone), len(come)) {
 		if len(gone[i])+len(come[i]) > maxWords { // not compared: it costs nothing
@@ -125,18 +127,27 @@ func (c *Comparison) line(sign byte, content string, marks []text.Mark) {
 
 // CopyWords says how a copy differs from its base, in signs and in words.
 func (c Change) CopyWords(esc safetext.Escaper) safetext.Text {
-	more, less := "has "+prose.Plural(c.Added, "line")+" more", "lacks "+prose.Plural(c.Removed, "line")
-	switch {
-	case c.Large:
+	if c.Large {
 		return esc.Sprintf("%s.", c.Counts())
-	case c.Removed == 0:
-		less = ""
-	case c.Added == 0:
-		more = ""
-	default:
-		less = " and " + less
 	}
-	return esc.Sprintf("%s: the copy %s%s.", c.Signs(), more, less)
+	var parts, copied []string
+	switch c.changed {
+	case 0:
+	case 1:
+		parts = append(parts, "1 line differs")
+	default:
+		parts = append(parts, prose.Plural(c.changed, "line")+" differ")
+	}
+	if n := c.Added - c.changed; n > 0 {
+		copied = append(copied, "has "+prose.Plural(n, "line")+" more")
+	}
+	if n := c.Removed - c.changed; n > 0 {
+		copied = append(copied, "lacks "+prose.Plural(n, "line"))
+	}
+	if len(copied) > 0 {
+		parts = append(parts, "the copy "+strings.Join(copied, " and "))
+	}
+	return esc.Sprintf("%s: %s.", c.Signs(), cmp.Or(strings.Join(parts, ", "), "no line differs"))
 }
 
 func (c Change) Words(esc safetext.Escaper) safetext.Text {
@@ -175,7 +186,7 @@ func (c *Comparison) Section(esc safetext.Escaper, heading, oldName, newName, ol
 	for _, m := range part.marks {
 		c.marks = append(c.marks, text.Mark{Start: at + m.Start, End: at + m.End})
 	}
-	c.Added, c.Removed, c.Large = c.Added+part.Added, c.Removed+part.Removed, c.Large || part.Large
+	c.Added, c.Removed, c.changed, c.Large = c.Added+part.Added, c.Removed+part.Removed, c.changed+part.changed, c.Large || part.Large
 	return part.Change
 }
 

@@ -26,6 +26,25 @@ func TestDiff(t *testing.T) {
 	}
 }
 
+// A line with another in its place differs; only the rest is more or lacks.
+func TestCopyWords(t *testing.T) {
+	const base = "one\ntwo\nthree\nfour\n"
+	for copied, want := range map[string]string{
+		"one\nTWO\nthree\nfour\n":            "+1 -1: 1 line differs.",
+		"ONE\ntwo\nTHREE\nfour\n":            "+2 -2: 2 lines differ.",
+		"one\nTWO\nand\nthree\nfour\n":       "+2 -1: 1 line differs, the copy has 1 line more.",
+		"one\nfour\n":                        "+0 -2: the copy lacks 2 lines.",
+		"zero\none\ntwo\nthree\n":            "+1 -1: the copy has 1 line more and lacks 1 line.",
+		"one\ntwo\nthree\nfour\nfive\nsix\n": "+2 -0: the copy has 2 lines more.",
+	} {
+		var c Comparison
+		c.Compare(safetext.Escaper{}, "base", "copy", base, copied)
+		if got := c.CopyWords(safetext.Escaper{}).String(); got != want {
+			t.Errorf("%q: %q, want %q", copied, got, want)
+		}
+	}
+}
+
 // TestALongLineTakesNoMarksFromOthers: lines too long for a comparison by words take no time.
 func TestALongLineTakesNoMarksFromOthers(t *testing.T) {
 	long := strings.Repeat("x", maxWords+10)

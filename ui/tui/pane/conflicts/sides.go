@@ -31,21 +31,23 @@ func (rs *resolutions) sides(cmp conflict.Comparison, width int) []text.Line {
 	esc := rs.d.Esc
 	digits := len(strconv.Itoa(1 + max(strings.Count(cmp.BaseText, "\n"), strings.Count(cmp.CopyText, "\n"))))
 	half := max((width-5)/2-digits-1, 12)
+	base, copied := side{line: "BASE, " + sideWords(cmp.BaseSize, cmp.BaseTime, cmp.CopyTime)}, side{line: "COPY, " + sideWords(cmp.CopySize, cmp.CopyTime, cmp.BaseTime)}
+	near := rs.needs(half, base, cmp.BaseText) // the copy stands as near to its base as that allows
+	far := 2*half - near
 	var out []text.Line
 	put := func(base, other side, sign string, kind text.Kind) {
-		left, right := base.wrapped(rs.d.St, half), other.wrapped(rs.d.St, half)
+		left, right := base.wrapped(rs.d.St, near), other.wrapped(rs.d.St, far)
 		for i := range max(len(left), len(right)) {
 			var row text.Line
-			base.put(esc, &row, left, i, digits, half)
+			base.put(esc, &row, left, i, digits, near)
 			row.Value = esc.Sprintf("%s %s ", row.Value, esc.Const(sign))
-			other.put(esc, &row, right, i, digits, half)
+			other.put(esc, &row, right, i, digits, far)
 			row.Kind = kind
 			out = append(out, row)
 			sign = " " // the line goes on
 		}
 	}
-	base, copied := sideWords(cmp.BaseSize, cmp.BaseTime, cmp.CopyTime), sideWords(cmp.CopySize, cmp.CopyTime, cmp.BaseTime)
-	put(side{line: "BASE, " + base}, side{line: "COPY, " + copied}, " ", text.Title)
+	put(base, copied, " ", text.Title)
 	left, right := 0, 0 // the numbers of the last lines
 	for _, h := range threeway.Two(cmp.BaseText, cmp.CopyText) {
 		for i := range max(len(h.Left), len(h.Right)) {
@@ -76,6 +78,21 @@ func (rs *resolutions) sides(cmp conflict.Comparison, width int) []text.Line {
 		}
 	}
 	return out
+}
+
+// needs is the columns of the longest line of a side, at most most.
+func (rs *resolutions) needs(most int, title side, body string) int {
+	columns, n := 0, 0
+	for line := range strings.Lines(title.line + "\n" + body) {
+		rows := side{line: line}.wrapped(rs.d.St, most)
+		if n++; len(rows) > 1 || n > maxSides {
+			return most
+		}
+		for _, r := range rows {
+			columns = max(columns, rs.d.St.Width(r.Text))
+		}
+	}
+	return columns
 }
 
 // wrapped is the line without its end, wrapped; what is longer than the view is left out, with its size.

@@ -54,3 +54,24 @@ func TestSidesKeepTheirColumns(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// TestTheCopyStandsNearItsBase: in a wide terminal the base takes what its longest line needs, and the copy the rest.
+func TestTheCopyStandsNearItsBase(t *testing.T) {
+	rs := &resolutions{d: &pane.Bench{Desk: desktest.New()}}
+	var got []string
+	for _, l := range rs.sides(conflict.Comparison{
+		Copy:     conflict.Copy{BaseSize: 15, CopySize: 17},
+		BaseText: "same\n- late boat\n", CopyText: "same\n- late boat\n- a line for which half of the room is not enough\n",
+	}, 80) {
+		got = append(got, strings.TrimRight(l.Value.String(), " "))
+	}
+	want := []string{
+		"  BASE, 15 B      COPY, 17 B",
+		"1 same          1 same",
+		"2 - late boat   2 - late boat",
+		"              > 3 - a line for which half of the room is not enough",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
