@@ -397,6 +397,7 @@ func (a *App) paste(s string) tea.Cmd {
 		return a.D.Modal.Paste(s)
 	case a.Line.typing:
 		a.Note(a.Line.in.Paste(a.D.Esc, s))
+		a.Line.edited()
 		return nil
 	case a.Searching() != nil:
 		text := a.Searching()

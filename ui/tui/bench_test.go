@@ -329,6 +329,7 @@ var budgetPlaces = []struct {
 	{"question", "Keep the copy of", []string{"5", "see garden.md", "c"}},
 	{"audit", "event 1,204", []string{"7"}},
 	{"help", "Help: Tiers", []string{"?"}},
+	{"palette", "ask every store", []string{":"}},
 }
 
 // budgetDesk is a console at one of these places.

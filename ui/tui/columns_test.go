@@ -30,12 +30,15 @@ func TestColumnsAndViews(t *testing.T) {
 	r.press(":", "view", "enter").see("say which view")
 }
 
-// TestCommandsWhileTyping: the line shows what a command may become, and that nothing begins so.
+// TestCommandsWhileTyping: a list above the line shows what it may become: commands and the acts of the pane, then
+// acts of other panes with their place, else what is called so or does so.
 func TestCommandsWhileTyping(t *testing.T) {
 	t.Parallel()
 	r := startRobot(t, start{scenario: "desk", width: 100, height: 24})
-	r.see("[2 Tiers]", "crewship").press(":").see("store  tier  go  recall").press("co").see("conflicts").gone("store  tier")
-	r.press("zz").see("no command begins so").press("esc").gone("no command").press("q")
+	r.see("[2 Tiers]", "crewship").press(":").see("│ store [NAME", "│ recall WORDS").press("co").see("│ conflicts [WORDS] ", "│ compare ", "in Versions of an item (H): ").gone("│ recall")
+	r.press("zz").see("no command is called so").press("ctrl+u", "planted").see("│ stories", "in 4 Quarantine: what is blocked and what").press("ctrl+u", "guides").see("no command").press("esc").gone("no command")
+	r.press(":", "ke").see("│ keep base", "b in 5 Conflicts: resolve").press("down").see(":kept", "▌kept").press("down").see(":keep base", "▌keep base").press("enter").see(":keep base (b) works in 5 Conflicts")
+	r.press(":", "tak", "enter").see(`no command "tak"; did you mean :takeback?`).press("q")
 	if _, err := r.left(); err != nil {
 		t.Fatal(err)
 	}

@@ -3,11 +3,9 @@ package tui
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
-	"memdesk/internal/safetext"
 	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
@@ -25,9 +23,11 @@ func (l *commandLine) Verbs() []act.Act {
 	page := func(title string, lines func() []text.Line) func() tea.Cmd {
 		return func() tea.Cmd { return a.Pages.openOverlay(title, lines()) }
 	}
+	create := act.Create.Taking(l.runCreate)
+	create.Choices = l.placeNames
 	return []act.Act{
 		{Verb: "store", Args: "[NAME [TIER [SCOPE]]]", Doc: "the items of a store, a tier or a scope of it; where one store is open it needs no name",
-			Examples: []string{"store graph; all tiers", "store graph longterm; one tier"}, Ask: l.runStore, Choices: l.storeNames},
+			Examples: []string{"store graph; all tiers", "store graph longterm; one tier"}, Ask: l.runStore, Choices: l.placeNames},
 		{Verb: "tier", Args: "NAME", Doc: "the items of a tier of the store at the cursor", Ask: l.runTier, Choices: func() []string { return l.tierNames(l.a.Tiers.StoreHere()) }},
 		{Verb: "go", Args: "REF", Doc: "the item with this reference, store:id", Ask: l.runGo, Choices: l.references, More: l.moreReferences},
 		{Verb: "recall", Args: "WORDS", Doc: "ask every store for these words", Examples: []string{"recall deploy window"}, Words: l.queryWords,
@@ -39,7 +39,7 @@ func (l *commandLine) Verbs() []act.Act {
 		{Verb: "erasure", Args: "[WORDS]", Doc: "requests to be forgotten, filtered by these words", Examples: []string{"erasure", "1; then: its state, its run, what there is to do"}, Ask: l.runRecords(PaneErasure)},
 		{Verb: "health", Doc: "every provider", Examples: []string{"health", "1; then: latency, last success, fill against caps, what it can and cannot do"}, Do: to(PaneHealth)},
 		{Verb: "tiers", Args: "[WORDS]", Doc: "stores, scopes and tiers, those with these words", Examples: []string{"tiers graph"}, Ask: func(words string) tea.Cmd { return tea.Batch(l.goTo(PaneTiers), l.a.Tiers.Narrow(words)) }},
-		act.Create.Taking(l.runCreate),
+		create,
 		{Verb: "undo", Args: "[ENTRY]", Doc: "what can be put back, or one entry of it", Ask: l.runUndo},
 		{Verb: "jobs", Doc: "long work of this console and of others: progress, outcomes, C stops", Do: w.OpenJobs},
 		{Verb: "export", Doc: "what is shown, into a file: the same as x", Do: l.runExport},
@@ -76,22 +76,19 @@ func (l *commandLine) known() []act.Act {
 
 // commandLine is the input behind a colon.
 type commandLine struct {
-	a          *App
-	views      []view // kept in this session
-	in         text.Input
-	typing     bool // it has the focus
-	past       history
-	candidates []string // for the word on it, after tab
-	stem       string   // the line that the candidates were for
-	offered    string   // the line as tab has left it
-	turn       int      // the candidate that stands on it; -1: none
+	a      *App
+	views  []view // kept in this session
+	in     text.Input
+	typing bool // it has the focus
+	past   history
+	palette
+	places []act.Section // of the acts of all panes; nil until they are needed
 }
 
 // history holds the commands of this session, the newest last, in memory only: a query may name a person.
 type history struct {
 	lines []string
-	at    int    // the line shown; len(lines): the one being typed
-	draft string // the typed line, before going back
+	at    int // the line shown; len(lines): the one being typed
 }
 
 const maxHistory = 200
@@ -102,43 +99,41 @@ func (h *history) add(line string) {
 	h.lines = h.lines[max(len(h.lines)-maxHistory, 0):]
 }
 
-// step moves through the lines; typed is the current line.
-func (h *history) step(by int, typed string) string {
-	if h.at == len(h.lines) {
-		h.draft = typed
-	}
+// step moves through the lines; behind the last one the line is empty.
+func (h *history) step(by int) string {
 	h.at = max(min(h.at+by, len(h.lines)), 0)
-	if h.at == len(h.lines) {
-		return h.draft
-	}
-	return h.lines[h.at]
+	return slices.Concat(h.lines, []string{""})[h.at]
 }
 
 func (l *commandLine) openCommand() tea.Cmd {
 	l.typing = true
 	l.in = text.Input{Focus: true}
-	l.past.at, l.past.draft, l.candidates = len(l.past.lines), "", nil
+	l.past.at = len(l.past.lines)
+	l.list()
 	return nil
 }
 
 func (l *commandLine) closeCommand() tea.Cmd {
-	l.typing, l.candidates = false, nil
+	l.typing = false
 	return nil
 }
 
 func (l *commandLine) commandBindings() []act.Act {
-	past := func(by int) func() tea.Cmd {
+	move := func(by int) func() tea.Cmd {
 		return func() tea.Cmd {
-			l.candidates = nil
-			l.in.Set(l.past.step(by, l.in.Value()))
+			if back := by < 0 && l.in.Value() == "" && l.turn < 0; !back && l.past.at == len(l.past.lines) {
+				return l.choose(by)
+			}
+			l.in.Set(l.past.step(by))
+			l.list()
 			return nil
 		}
 	}
 	return []act.Act{
 		{Keys: []string{"enter"}, Name: "run", Doc: "run the command", Do: l.runCommand},
-		{Keys: []string{"tab"}, Name: "complete", Doc: "complete the word, or show what it could be", Do: l.complete},
-		{Keys: []string{"up"}, Show: "Up", Name: "earlier", Doc: "the command before, of this session", Do: past(-1)},
-		{Keys: []string{"down"}, Show: "Down", Doc: "the command after", Do: past(1)},
+		{Keys: []string{"tab"}, Name: "complete", Doc: "complete the word, or go round the list", Do: l.complete},
+		{Keys: []string{"down"}, Show: "Down Up", Name: "choose", Doc: "put the next row of the list on the line; after Up on an empty line, the command after", Do: move(1)},
+		{Keys: []string{"up"}, Show: "Up", Doc: "the row before; on an empty line, the command before of this session", Do: move(-1)},
 		{Keys: []string{"esc"}, Name: "cancel", Doc: "back without a command", Do: l.closeCommand},
 	}
 }
@@ -147,14 +142,22 @@ func (l *commandLine) commandKey(k tea.KeyPressMsg) tea.Cmd {
 	if k.String() == "backspace" && l.in.Value() == "" {
 		return l.closeCommand()
 	}
-	if _, used := l.in.Key(k); used {
-		l.candidates = nil
+	if changed, used := l.in.Key(k); used {
+		if changed {
+			l.edited()
+		}
 		return nil
 	}
 	if k.Mod.Contains(tea.ModAlt) {
 		return l.a.Split(k)
 	}
 	return l.a.Press(l.commandBindings(), k.String())
+}
+
+// edited takes a line that was typed in: it is none of the commands before.
+func (l *commandLine) edited() {
+	l.past.at = len(l.past.lines)
+	l.list()
 }
 
 func (l *commandLine) runCommand() tea.Cmd {
@@ -172,7 +175,11 @@ func (l *commandLine) run(line string) tea.Cmd {
 	name, _, _ := strings.Cut(line, " ")
 	v := l.meant(line)
 	argument, ok := v.Takes(line)
+	far := l.elsewhere(l.known())
+	there := slices.IndexFunc(far, func(c choice) bool { _, begins := c.act.Takes(line); return begins })
 	switch near := l.nearest(name); {
+	case !ok && there >= 0:
+		return l.a.D.Warn(":%s (%s) works in %s", far[there].word, far[there].act.Label(), far[there].where)
 	case !ok && near != "":
 		return l.a.D.Warn("no command %q; did you mean :%s? :help lists them all", name, near)
 	case !ok:
@@ -202,29 +209,15 @@ func (l *commandLine) meant(line string) (v act.Act) {
 	return v
 }
 
-// meaning is what follows the typed command, and what that does; before it is one, the commands that it may become.
-func (l *commandLine) meaning() safetext.Text {
-	esc, line := l.a.D.Esc, l.in.Value()
-	if v := l.meant(line); v.Verb != "" {
-		return esc.Const(strings.TrimSpace(v.Args + "  " + v.Doc))
-	}
-	switch all := l.possible(line); {
-	case len(l.candidates) > 0: // tab shows them
-		return safetext.Text{}
-	case len(all) == 0:
-		return esc.Const("no command begins so")
-	default:
-		return esc.Const(strings.Join(all, "  "))
-	}
-}
-
-// nearest is the most likely command; empty when none is near.
+// nearest is the most likely command: the first that begins so, or one with a slip or two; empty when none is near.
 func (l *commandLine) nearest(name string) string {
+	if rows := l.choices(name); len(rows) > 0 && strings.HasPrefix(rows[0].word, name) {
+		return rows[0].word
+	}
 	best, least := "", 3 // beyond two slips it is another word
 	for _, v := range l.known() {
-		switch n := slips(name, v.Verb); {
-		case strings.HasPrefix(v.Verb, name) && best == "", n < least && n < max(len(v.Verb), len(name)):
-			best, least = v.Verb, min(n, least)
+		if n := slips(name, v.Verb); n < least && n < max(len(v.Verb), len(name)) {
+			best, least = v.Verb, n
 		}
 	}
 	return best
@@ -259,38 +252,6 @@ func slips(a, b string) int {
 // maxVerb is longer than every command.
 const maxVerb = 20
 
-// possible lists the completions of the text. Blanks before the argument do not count.
-func (l *commandLine) possible(text string) []string {
-	name, argument, inArgument := strings.Cut(text, " ")
-	argument = strings.TrimLeft(argument, " ")
-	var out []string
-	add := func(line string) {
-		if !slices.Contains(out, line) {
-			out = append(out, line)
-		}
-	}
-	for _, v := range l.known() {
-		switch {
-		case !inArgument && strings.HasPrefix(v.Verb, name):
-			add(v.Verb)
-		case inArgument && v.Verb == name && v.Choices != nil:
-			for _, c := range v.Choices() {
-				if strings.HasPrefix(c, argument) {
-					add(v.Verb + " " + c)
-				}
-			}
-		case inArgument && v.Verb == name && v.Words != nil:
-			at := strings.LastIndexByte(argument, ' ') + 1
-			for _, w := range v.Words() {
-				if strings.HasPrefix(w, argument[at:]) && w != argument[at:] {
-					add(v.Verb + " " + argument[:at] + w)
-				}
-			}
-		}
-	}
-	return out
-}
-
 // queryWords are words of earlier queries in this session.
 func (l *commandLine) queryWords() []string {
 	var out []string
@@ -317,110 +278,30 @@ func (l *commandLine) auditWords() []string {
 	return out
 }
 
-// complete extends the word at the cursor as far as all choices agree; pressed again it cycles through them.
-func (l *commandLine) complete() tea.Cmd {
-	line := l.in.Value()
-	if len(l.candidates) > 1 && line == l.offered {
-		l.turn = (l.turn + 1) % len(l.candidates)
-		l.offered = l.candidates[l.turn]
-		l.in.Set(l.offered)
-		return nil
-	}
-	l.turn = -1
-	l.offer(l.possible(line))
-	name, word, inArgument := strings.Cut(line, " ")
-	for _, v := range l.known() {
-		if inArgument && v.Verb == name && v.More != nil {
-			return v.More(line, word)
-		}
-	}
-	return nil
-}
-
-// offer extends the line as far as all choices agree.
-func (l *commandLine) offer(choices []string) {
-	l.candidates = nil
-	if len(choices) == 0 {
-		return
-	}
-	common := choices[0]
-	for _, c := range choices[1:] {
-		for !strings.HasPrefix(c, common) {
-			_, n := utf8.DecodeLastRuneInString(common)
-			common = common[:len(common)-n]
-		}
-	}
-	if len(choices) > 1 {
-		l.candidates = choices
-	} else if !strings.Contains(common, " ") {
-		common += " "
-	}
-	if typed := l.in.Value(); len(common) > len(typed) || len(choices) == 1 && strings.Contains(typed, "  ") {
-		l.in.Set(common)
-	}
-	l.offered = l.in.Value()
-	l.stem = l.offered
-}
-
-// completed takes a store's completions of the line asked, while it is still the same.
-func (l *commandLine) completed(asked string, choices []string) {
-	if line := l.in.Value(); l.typing && l.turn < 0 && strings.HasPrefix(line, asked) {
-		l.offer(slices.DeleteFunc(choices, func(c string) bool { return c == line || !strings.HasPrefix(c, line) }))
-	}
-}
-
-// candidateWords are the choices without what the line has, up to the next part of a path; at is the current one.
-func (l *commandLine) candidateWords() (out []string, at int) {
-	said := strings.LastIndexAny(l.stem, " /:") + 1
-	at = -1
-	for i, c := range l.candidates {
-		word := c
-		if strings.HasPrefix(c, l.stem[:said]) {
-			word = c[said:]
-		}
-		if i := strings.IndexByte(word, '/'); i >= 0 && l.turn < 0 {
-			word = word[:i+1]
-		}
-		if !slices.Contains(out, word) {
-			out = append(out, word)
-		}
-		if i == l.turn {
-			at = len(out) - 1
-		}
-	}
-	return out, at
-}
-
-// candidateLine replaces the keys while there is a choice.
-func (l *commandLine) candidateLine() string {
-	st := l.a.D.St
-	r := st.Row(l.a.width).Blank(1)
-	words, at := l.candidateWords()
-	from := max(at, 0) // the current choice stays in sight, however many there are
-	shown, all := make([]safetext.Text, len(words)), 0
-	for i := from; i < len(words); i++ {
-		shown[i] = st.Esc.Line(words[i])
-		if i == at {
-			shown[i] = st.Esc.Sprintf("[%s]", words[i])
-		}
-		all += shown[i].Width() + 2
-	}
-	whole := all-2 <= r.Left
-	for i := from; i < len(words); i++ {
-		t := shown[i]
-		if rest := len(words) - i; !whole && t.Width()+12 > r.Left && i > from {
-			r.Put(st.Dim, st.Esc.Sprintf("and %d more", rest))
-			break
-		}
-		r.Put(st.Key, t).Blank(2)
-	}
-	return r.End()
-}
-
 func (l *commandLine) storeNames() []string {
 	var out []string
 	for _, m := range l.a.members {
 		out = append(out, m.Name)
+	}
+	return out
+}
+
+// placeNames are the stores, behind a store on the line its tiers, and behind a tier its scopes.
+func (l *commandLine) placeNames() (out []string) {
+	line := l.in.Value()
+	switch w := strings.Fields(line[:strings.LastIndexByte(line, ' ')+1]); len(w) {
+	case 0, 1:
+		return l.storeNames()
+	case 2:
+		for _, tier := range l.tierNames(w[1]) {
+			out = append(out, w[1]+" "+tier)
+		}
+	case 3:
+		for _, c := range l.a.Tiers.Overview.Tallies[w[1]].Counts {
+			if c.Tier == w[2] && c.Scope != "" {
+				out = append(out, w[1]+" "+w[2]+" "+c.Scope)
+			}
+		}
 	}
 	return out
 }

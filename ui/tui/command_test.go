@@ -75,14 +75,14 @@ func atDesk(change func(*tui.Options)) *driver {
 
 func TestCommandLine(t *testing.T) {
 	d := atDesk(nil)
-	d.keys(":", "t", "tab").wants(t, ":t", "tier", "tiers", "theme")
+	d.keys(":", "t").wants(t, ":t", "│ tier NAME", "│ tiers [WORDS]", "│ theme NAME")
 	d.keys("i", "tab").wants(t, ":tier")
-	d.keys("tab").wants(t, ":tier", "[tier]  tiers")
+	d.keys("tab").wants(t, ":tiers", "▌tiers [WORDS]", "│ tier NAME")
 	d.keys("esc", ":")
 	for _, c := range "store gr" {
 		d.keys(string(c))
 	}
-	d.wants(t, "[NAME [TIER [SCOPE]]]  the items of a store") // what may follow, and what it does
+	d.wants(t, "[NAME [TIER [SCOPE]]]  the items of a store", "│ graph ") // what may follow, and what it does
 	d.keys("tab").wants(t, ":store graph")
 	d.keys("enter").wants(t, "Tiers › graph › all tiers")
 	d.line("nonsense").wants(t, `no command "nonsense"`)
@@ -90,12 +90,12 @@ func TestCommandLine(t *testing.T) {
 	d.settle("of 40 hits")
 	d.line("audit intent").wants(t, "[7 Audit]", "/intent")
 	d.line("conflicts").wants(t, "no source of conflicts is attached")
-	// Up goes back through the commands that were run, down returns to the unfinished line.
-	d.keys(":", "x", "up").wants(t, ":conflicts")
+	// On an empty line Up goes back through the commands that were run, and Down returns to the empty line.
+	d.keys(":", "up").wants(t, ":conflicts")
 	d.keys("up").wants(t, ":audit intent")
 	d.keys("up", "up", "up", "up", "up", "up").wants(t, ":store graph")
-	d.keys("down", "down", "down", "down", "down", "down").wants(t, ":x")
-	d.keys("esc")
+	d.keys("down", "down", "down", "down", "down").wants(t, "\n :   1 to 8 of ")
+	d.keys("down", "down").wants(t, "\n :tier", "▌tier").keys("up", "up").wants(t, "\n :   1 to 8 of ").keys("esc")
 	d.line("theme pink").wants(t, "there are auto, dark, light, high-contrast, colour-blind")
 	before := d.m.View().Content
 	d.line("theme high-contrast").wants(t, "theme: high-contrast")
@@ -209,15 +209,18 @@ func TestPlaceIsKept(t *testing.T) {
 func TestCompletionGoesRound(t *testing.T) {
 	t.Parallel()
 	d := atDesk(nil)
-	d.keys(":").typed("theme ").keys("tab").wants(t, "auto  dark  light")
-	d.keys("tab").wants(t, ":theme auto", "[auto]").keys("tab").wants(t, ":theme dark", "[dark]").keys("tab", "tab", "tab", "tab").wants(t, ":theme auto", "[auto]").keys("esc")
+	d.keys(":").typed("theme ").wants(t, "│ auto ", "│ colour-blind ")
+	d.keys("tab").wants(t, ":theme auto", "▌auto").keys("tab").wants(t, ":theme dark", "▌dark").keys("tab", "tab", "tab", "tab", "tab").wants(t, ":theme auto", "▌auto").keys("esc")
+	d.keys(":").typed("store crewship da").keys("tab").wants(t, ":store crewship daily").typed(" c").keys("tab").wants(t, ":store crewship daily crews/eng/agents/bo").keys("esc")
+	d.line("go crewship:nope")
+	d.await("crewship has no item nope")
 	d.keys(":").typed("store  gr").keys("tab").wants(t, ":store graph").keys("esc")
 	d.keys(":").typed("go graph:node-1").keys("tab")
 	d.await("node-10")
-	d.keys("tab").wants(t, "[node-1").keys("esc")
+	d.keys("tab").wants(t, "▌graph:node-1").keys("esc")
 	d.line("recall deploy window")
 	d.keys(":").typed("recall win").keys("tab").wants(t, ":recall window").keys("esc")
-	d.keys(":").typed("audit actor:ann st").keys("tab").wants(t, ":audit actor:ann store:", "crewship  graph").keys("tab").wants(t, ":audit actor:ann store:crewship", "[crewship]").keys("esc")
+	d.keys(":").typed("audit actor:ann st").keys("tab").wants(t, ":audit actor:ann store:", "│ store:graph ").keys("tab").wants(t, ":audit actor:ann store:crewship", "▌store:crewship").keys("esc")
 }
 
 // A command must name the argument it refuses and the arguments it takes.

@@ -25,6 +25,7 @@ func TestPanes(t *testing.T) {
 		frame := func(name string) string { return fmt.Sprintf("%s-%dx%d", name, w, h) }
 		r := startRobot(t, start{scenario: "desk", width: w, height: h})
 		r.see("[2 Tiers]", "48,210", "crews/eng/agents/bo", "unauthenticated", " down").golden(frame("tiers"))
+		r.press(":", "s").see("│ stories", "in 4 Quarantine").press("down").see("▌store").golden(frame("palette")).press("esc").gone("▌store")
 		r.press("j", "j", "j").see("one note per day").press("enter").see("Thursday", "1 of 2").golden(frame("items"))
 		r.press("down").see("2 of 2").press("enter").see("› crews/eng/agents/bo/daily/2026-05-21.md", "deploy window moved").golden(frame("item"))
 		r.press("esc").see("2 of 2").press("esc").see("STORE, SCOPE, TIER")

@@ -53,6 +53,13 @@ func (a *App) View() (v tea.View) {
 		body, at := a.D.Modal.Boxed(w, h)
 		lines = append(append(lines, a.dialogCrumbs()), body...)
 		cursor = at
+	} else if a.Line.typing && len(a.Line.rows) > 0 {
+		crumbs := a.breadcrumbs
+		if a.Pages.Overlay != nil {
+			crumbs = a.Pages.overlayCrumbs
+		}
+		under, row := a.Underneath(w, h)
+		lines = append(append(lines, crumbs()), a.Line.over(under, row, w)...)
 	} else if a.Pages.Overlay != nil {
 		lines = append(lines, a.Pages.overlayCrumbs())
 		lines = append(lines, a.Pages.drawn(w, h)...)
@@ -316,7 +323,8 @@ func (a *App) status() (line string, cursor int) {
 	if a.Line.typing {
 		r.Blank(1)
 		col := a.Line.in.Render(r, st.Esc.Const(":"), st.Esc.Const(""))
-		return r.Blank(2).Put(st.Dim, a.Line.meaning()).End(), col + 1
+		a.Line.meaning(r)
+		return r.End(), col + 1
 	}
 	if p := a.text(); p != nil && (p.Search.In.Focus || p.Search.Needle != nil && a.said.text.IsEmpty()) {
 		return a.searchLine(p)
@@ -338,9 +346,6 @@ func (a *App) status() (line string, cursor int) {
 
 // footer shows the keys that work here. Where they do not all fit, the key of the help is the last.
 func (a *App) footer() string {
-	if len(a.Line.candidates) > 0 {
-		return a.Line.candidateLine()
-	}
 	st := a.D.St
 	wide := func(b act.Act) int { return st.Esc.Const(b.Label()).Width() + 1 + st.Esc.Const(b.Name).Width() }
 	all := a.Keys()

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -66,6 +67,9 @@ func (l *commandLine) runGo(words string) tea.Cmd {
 	}
 	return l.a.D.Modal.Prepare(func(ctx context.Context) dialog.Proposal {
 		_, it, err := l.a.D.Readable(ctx, ref)
+		if errors.Is(err, model.NotFound) {
+			return dialog.Proposal{No: esc.Sprintf("%s has no item %s", ref.Store, esc.LineMax(ref.ID, prose.MaxTitle))}
+		}
 		if err != nil {
 			return dialog.Proposal{No: esc.Sprintf("%s: %s", esc.LineMax(ref.String(), prose.MaxTitle), prose.Reason(esc, err))}
 		}
@@ -99,7 +103,10 @@ func (l *commandLine) moreReferences(line, word string) tea.Cmd {
 	if !ok || err != nil || s.Browser == nil {
 		return nil
 	}
-	known := l.possible(line)
+	var known []string
+	for _, c := range l.rows {
+		known = append(known, c.line)
+	}
 	return l.a.D.Ask(func(ctx context.Context) any {
 		choices := known
 		last := typed[strings.LastIndexByte(typed, '/')+1:]

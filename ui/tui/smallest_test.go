@@ -52,11 +52,11 @@ func TestSmallestColumns(t *testing.T) {
 	d.keys("7").await("event 1,204").wants(t, "SEQ", "TARGET", "pins.md")
 }
 
-// A choice that fits must be shown whole.
-func TestSmallestCandidates(t *testing.T) {
+// The list above the command line must be small, and say how much of it is in sight.
+func TestSmallestPalette(t *testing.T) {
 	d := smallest(t)
-	d.keys(":").typed("theme ").keys("tab").wants(t, "auto  dark  light  high-contrast  colour-blind").lacks(t, "and 2 more")
-	d.keys("esc").keys(":", "tab").wants(t, " more")
+	d.keys(":").typed("theme ").wants(t, "│ auto ", "│ colour-blind ").lacks(t, "1 to ").keys("esc")
+	d.keys(":").wants(t, ":   1 to 6 of ")
 }
 
 // A reason that does not fit in the frame must be at the top of the help.

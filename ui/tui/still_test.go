@@ -80,8 +80,8 @@ func TestRefreshSendsNothing(t *testing.T) {
 	r.see("48,210", " down").press("j", "j", "j").see("one note per day").press("enter").see("Thursday", "1 of 2", "# Wednesday")
 	round := func(first string) []byte {
 		from := len(r.written())
-		r.press(first + ":").see("\n :   store")
-		r.press("esc").gone("\n :   store")
+		r.press(first + ":").see("\n :   1 to ")
+		r.press("esc").gone("\n :   1 to ").see("q leave")
 		return bytes.Clone(r.written()[from:])
 	}
 	round("")
