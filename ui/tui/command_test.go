@@ -251,7 +251,7 @@ func TestWordsOfAList(t *testing.T) {
 	d := atDesk(nil)
 	d.line("store crewship nope").wants(t, `crewship has no tier "nope"`)
 	d.line("store crewship daily").wants(t, "Wednesday", "Thursday")
-	d.line("order").wants(t, "the orders of this store: newest, id")
+	d.line("order").wants(t, "the orders of this store: newest, id, oldest")
 	d.line("order id").wants(t, "order: id")
 	d.line("hidden").wants(t, "are shown")
 	d.line("mark all").wants(t, "2 rows marked")

@@ -212,7 +212,7 @@ func (f *fake) Health(context.Context) model.HealthStatus {
 func (f *fake) store(name, kind string) model.Store {
 	return model.Store{
 		Name: name, Kind: kind, Location: "~/." + kind, Environment: "production", Tiers: f.tiers,
-		Orders: []model.Order{model.OrderNewest, model.OrderID}, Provider: f, Browser: f,
+		Orders: []model.Order{model.OrderNewest, model.OrderID, model.OrderOldest}, Provider: f, Browser: f,
 	}
 }
 

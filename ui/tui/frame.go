@@ -58,7 +58,7 @@ func (a *App) View() (v tea.View) {
 		if a.Pages.Overlay != nil {
 			crumbs = a.Pages.overlayCrumbs
 		}
-		under, row := a.Underneath(w, h)
+		under, row, _ := a.Underneath(w, h)
 		lines = append(append(lines, crumbs()), a.Line.over(under, row, w)...)
 	} else if a.Pages.Overlay != nil {
 		lines = append(lines, a.Pages.overlayCrumbs())

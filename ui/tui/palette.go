@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"image"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -201,7 +202,7 @@ func (l *commandLine) window(height int) (from, n int) {
 }
 
 // over draws the list above the command line, over a screen of width columns whose row acts are about.
-func (l *commandLine) over(under []string, row, width int) []string {
+func (l *commandLine) over(under []string, row image.Rectangle, width int) []string {
 	from, n := l.window(len(under))
 	if n == 0 {
 		return under
@@ -225,10 +226,14 @@ func (l *commandLine) over(under []string, row, width int) []string {
 		return slices.Concat(under[:len(under)-n-1], []string{st.Rule(safetext.Text{}, width)}, body)
 	}
 	y := len(under) - n - 2
-	if above := row - n - 2; row >= len(under)-max(leastRows, len(under)/3)-2 && above >= 0 { // it leaves its row in sight
+	bright := row.Min.Y
+	if row.Empty() {
+		bright = -1
+	}
+	if above := bright - n - 2; bright >= len(under)-max(leastRows, len(under)/3)-2 && above >= 0 { // it leaves its row in sight
 		y = above
 	}
-	dialog.PutBox(st, under, body, 0, y, width, row)
+	dialog.PutBox(st, under, body, 0, y, width, bright)
 	return under
 }
 

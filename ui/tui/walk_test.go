@@ -33,7 +33,7 @@ func TestWalkTheTree(t *testing.T) {
 		r.see(" 1 of 13").press("down").see(" 2 of 13").press("up").see(" 1 of 13")
 		r.press("ctrl+d").gone(" 1 of 13").press("ctrl+u").see(" 1 of 13").press("pgdown").gone(" 1 of 13").press("pgup").see(" 1 of 13")
 		r.press("end").see("13 of 13").press("home").see(" 1 of 13")
-		r.press("o").see("order: most items").press("o").see("order: most bytes").press("o").see("order: by name").press("o").see("order: as the stores have it")
+		r.press("o").see("order: most items").press("o").see("order: most bytes").press("o").see("order: by name").press("o").see("order: as the stores have it").press("<").see("order: by name").press(">").see("order: as the stores have it")
 		r.press("a").see("are shown", "hidden: the agent", "with hidden").press("a").see("are left out").gone("with hidden")
 		r.press("tab").see("[3 Recall]").press("shift+tab").see("[2 Tiers]").press("shift+tab").see("[1 Health").press("tab").see("[2 Tiers]")
 		r.press("ctrl+c")
@@ -67,7 +67,8 @@ func TestWalkBesideTheLists(t *testing.T) {
 func TestWalkTheItems(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r := daily(t, "desk", w, h)
-		r.press("o").see("order: id").press("o").see("order: newest")
+		r.press("o").see("order: id").press("-").see("-: this store has this order one way only").press(">").see("order: oldest", "AGE↓")
+		r.press("-").see("order: newest", "AGE↑").press("<").see("order: oldest").press("-").see("order: newest")
 		r.press("a").see("are shown").press("a").see("are left out")
 		r.press("m").see("markdown is rendered", "• deploy of billing").press("m").see("as it is stored", "- deploy of billing")
 		r.press("enter").see("reference ", "# Wednesday").press("n").see("# Thursday").press("p").see("# Wednesday")

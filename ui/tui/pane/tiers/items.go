@@ -295,9 +295,35 @@ func (l *items) oneOrder() string {
 	return act.When(len(l.Orders) < 2, "this store has one order only")
 }
 
-func (l *items) nextOrder() tea.Cmd {
-	i := max(slices.Index(l.Orders, l.Order), 0)
-	return l.orderBy(string(l.Orders[(i+1)%len(l.Orders)]))
+// nextOrder lists the items in the next order of the store, or in the one before.
+func (l *items) nextOrder(by int) func() tea.Cmd {
+	return func() tea.Cmd {
+		i := max(slices.Index(l.Orders, l.Order), 0)
+		return l.orderBy(string(l.Orders[(i+by+len(l.Orders))%len(l.Orders)]))
+	}
+}
+
+// sortKeys are those of every list, as far as the store has orders.
+func (l *items) sortKeys() []act.Act {
+	turned := func() model.Order {
+		return map[model.Order]model.Order{model.OrderNewest: model.OrderOldest, model.OrderOldest: model.OrderNewest}[l.ordered()]
+	}
+	oneWay := func() string {
+		return act.When(!slices.Contains(l.Orders, turned()), "this store has this order one way only")
+	}
+	return []act.Act{
+		{Keys: []string{">"}, Doc: "sort by the next order of the store, as o does", Why: l.oneOrder, Do: l.nextOrder(1)},
+		{Keys: []string{"<"}, Doc: "sort by the order of the store before", Why: l.oneOrder, Do: l.nextOrder(-1)},
+		{Keys: []string{"-"}, Doc: "sort the other way round, where the store can", Why: oneWay, Do: func() tea.Cmd { return l.orderBy(string(turned())) }},
+	}
+}
+
+// ordered is the order of the list; without a choice it is the store's first.
+func (l *items) ordered() model.Order {
+	if l.Order == "" && len(l.Orders) > 0 {
+		return l.Orders[0]
+	}
+	return l.Order
 }
 
 // orderBy lists the items in an order of the store.
@@ -383,10 +409,7 @@ func (l *items) heading(h *paint.Row, c [colID + 1]int) {
 
 // titled is the title of a column, with a sign where the list is in one of its orders.
 func (l *items) titled(title string, up, down model.Order) safetext.Text {
-	by := l.Order
-	if by == "" && len(l.Orders) > 0 {
-		by = l.Orders[0]
-	}
+	by := l.ordered()
 	return l.d.St.Sorted(title, by != "" && by == up, by != "" && by == down)
 }
 

@@ -31,7 +31,8 @@ func (p *Pane) Bindings() []act.Act {
 			act.Filter.Called("show the stores, scopes and tiers that have these words; ! in front shows the others").Taking(p.Overview.apply).With(p.noTree, p.Overview.StartFilter),
 			{Keys: []string{"space"}, Name: "fold", Doc: "list what lies below this store or scope, or only its sums", Why: p.noRow, Do: p.Overview.fold},
 			{Keys: []string{"F"}, Doc: "fold every store, or unfold all", Why: p.noTree, Do: p.Overview.foldAll},
-			{Keys: []string{"o"}, Doc: "the next order: as the stores have it, most items, most bytes, by name", Do: p.Overview.nextOrder},
+			{Keys: []string{"o", ">"}, Show: "o >", Doc: "the next order: as the stores have it, most items, most bytes, by name", Do: func() tea.Cmd { return p.Overview.nextOrder(1) }},
+			{Keys: []string{"<"}, Doc: "the order before", Do: func() tea.Cmd { return p.Overview.nextOrder(-1) }},
 			act.Create.Whole().With(p.noCreate, p.createHere),
 			{Keys: act.Hidden.Keys, Verb: act.Hidden.Verb, Doc: "show or leave out hidden tiers and archived items", Do: p.toggleHidden},
 			{Keys: []string{"x"}, Verb: act.Export.Verb, Doc: "export the tree as it is shown to a file, CSV or JSON lines", Why: act.Unless(p.noList, p.d.NoTable), Do: p.Overview.exportTree},
@@ -47,7 +48,7 @@ func (p *Pane) Bindings() []act.Act {
 			act.Create.Whole().With(p.noCreate, p.createHere),
 			act.Append.With(noEdit, func() tea.Cmd { return p.d.Edits.AppendItem(p.Items.wanted().Ref) }),
 			act.Hidden.With(nil, p.toggleHidden),
-			act.Order.Taking(p.Items.orderBy).With(p.Items.oneOrder, p.Items.nextOrder),
+			act.Order.Taking(p.Items.orderBy).With(p.Items.oneOrder, p.Items.nextOrder(1)),
 			{Keys: []string{"y"}, Name: "copy ref", Doc: "copy the item's reference to the clipboard of the terminal", Why: p.noItem, Do: func() tea.Cmd { return p.d.Copy(p.Items.wanted().Ref) }},
 			{Keys: []string{"Y"}, Doc: "copy the row as one line of JSON", Why: p.noItem, Do: p.copyRow},
 			act.Export.Whole().With(act.Unless(p.noItem, p.d.NoExport), p.exportTable),
@@ -55,7 +56,7 @@ func (p *Pane) Bindings() []act.Act {
 			act.History.With(p.item(func(store string) string { return pane.NoHistory(p.d.Desk, store) }), func() tea.Cmd { return change.Versions(p.d.Desk, p.Items.wanted().Ref) }),
 			act.Log.With(act.Unless(p.noItem, p.d.NoLog), func() tea.Cmd { return p.d.Log(p.Items.wanted().Ref) }),
 			{Keys: []string{"left", "h"}, Show: "left", Doc: "back to the stores", Do: p.Back},
-		}, act.Aside(p.reader.Pager, "preview"), p.Items.Marks.Bindings(p.noItem, p.Items.Move), act.Movement(p.Items, "item"))
+		}, p.Items.sortKeys(), act.Aside(p.reader.Pager, "preview"), p.Items.Marks.Bindings(p.noItem, p.Items.Move), act.Movement(p.Items, "item"))
 	}
 	return p.page().Bindings()
 }

@@ -17,9 +17,9 @@ import (
 // treeOrders are the orders of the tree, in words; the first is that of the stores.
 var treeOrders = []string{"as the stores have it", "most items first", "most bytes first", "by name"}
 
-// nextOrder sorts the rows below each row, and the stores, by the next order.
-func (o *overview) nextOrder() tea.Cmd {
-	o.order = (o.order + 1) % len(treeOrders)
+// nextOrder sorts the rows below each row, and the stores, by the next order, or the one before.
+func (o *overview) nextOrder(by int) tea.Cmd {
+	o.order = (o.order + by + len(treeOrders)) % len(treeOrders)
 	o.d.Tell("order: %s", treeOrders[o.order])
 	o.build()
 	return o.show()
