@@ -296,7 +296,8 @@ func (r Rules) trusted(s *model.Store, it *model.Item) bool {
 }
 
 // author is the writer of a text that a change brings back, passes on or redacts: such a change makes nobody the
-// writer, and nobody's text trusted. stays is false for any other change. An agent's redaction is a text of its own.
+// writer, and nobody's text trusted. stays is false for any other change. The redaction of an untrusted caller is a text
+// of its own: it may say anything.
 func (r Rules) author(ctx context.Context, c *model.Call, row Row, before *model.Item) (was Row, stays, known bool) {
 	if p, ok := ctx.Value(passedKey{}).(passed); ok {
 		p.row.Created = row.Created
@@ -309,7 +310,7 @@ func (r Rules) author(ctx context.Context, c *model.Call, row Row, before *model
 		}
 		return was, true, known
 	}
-	if !c.Retain.Erase || row.Agent {
+	if !c.Retain.Erase || row.Trust != Trusted {
 		return Row{}, false, false
 	}
 	if before != nil {

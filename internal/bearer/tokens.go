@@ -47,7 +47,7 @@ const (
 )
 
 // ReadTokens reads lines "NAME TOKEN [SCOPE,…]"; # begins a comment. The file must
-// be readable by its owner only. Without a third field a caller has all scopes.
+// be readable by its owner only. Without a third field a caller has Scopes.
 func ReadTokens(file string) ([]Caller, error) {
 	data, err := privatefile.Read(file, privatefile.Unreadable, maxTokenFile)
 	if err != nil {
@@ -113,5 +113,10 @@ func ParseScopes(list string) ([]string, error) {
 	return out, nil
 }
 
-// May reports whether the caller has a scope.
-func (c Caller) May(scope string) bool { return c.Scopes == nil || slices.Contains(c.Scopes, scope) }
+// May reports whether the caller has a scope; without named ones it has those of the agents' door (AD3).
+func (c Caller) May(scope string) bool {
+	if c.Scopes == nil {
+		return slices.Contains(Scopes, scope)
+	}
+	return slices.Contains(c.Scopes, scope)
+}

@@ -166,7 +166,7 @@ func (a *app) serveProviderCommand() *cobra.Command {
 		Long: "Serves the store that --store names to agents, as JSON over HTTP with bearer tokens: the four calls of the\n" +
 			"contract and the reads that the store has (backends/remote/openapi.json describes them). What an agent changes\n" +
 			"stands in the audit log under the name of its token.\n" +
-			"Tokens are lines \"NAME TOKEN [SCOPE,…]\" of a file that only its owner may read; it is read again when it\nchanges. Scopes are memory:recall, memory:retain, memory:forget, memory:health and memory:erase; a line\nwithout scopes has all.\n" +
+			"Tokens are lines \"NAME TOKEN [SCOPE,…]\" of a file that only its owner may read; it is read again when it\nchanges. Scopes are memory:recall, memory:retain, memory:forget, memory:health and memory:erase; a line\nwithout scopes has all but the last, which leaves undo without a text.\n" +
 			"Without --tokens one is made in the state directory. An address that other machines can reach needs --tls-cert and --tls-key.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serveProvider(cmd.Context(), f) },
 	}

@@ -190,24 +190,28 @@ func TestServedChangesAreKept(t *testing.T) {
 	}
 }
 
-// TestAnErasureNeedsItsScope: a token with named scopes leaves no change without a text for undo, unless memory:erase is
-// one of them.
+// TestAnErasureNeedsItsScope: a token leaves no change without a text for undo unless its line names memory:erase, and with it
+// puts no text under the name of somebody else.
 func TestAnErasureNeedsItsScope(t *testing.T) {
 	d := newDesk(t)
 	tokens := filepath.Join(d.dir, "tokens")
-	const agent, desk = "0123456789abcdefghij-of-an-agent", "0123456789abcdefghij-of-a-desk"
-	lines := "planner " + agent + " memory:recall,memory:retain,memory:forget,memory:health\ndesk " + desk + " memory:recall,memory:retain,memory:erase\n"
+	const agent, plain, desk = "0123456789abcdefghij-of-an-agent", "0123456789abcdefghij-of-a-plain-line", "0123456789abcdefghij-of-a-desk"
+	lines := "planner " + agent + " memory:recall,memory:retain,memory:forget,memory:health\nwriter " + plain + "\ndesk " + desk + " memory:recall,memory:retain,memory:erase\n"
 	if err := os.WriteFile(tokens, []byte(lines), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	d.in = "one\n"
+	d.run("retain", "crewship:daily/2026-01-02.md", "--mode", "replace", "-", "--yes").want(t, 0)
 	url, was := d.provider("--tokens", tokens), d.read("AGENT.md")
 	for name, c := range map[string]struct {
 		token, path, body string
 		code              int
 	}{
-		"an agent's replacement": {agent, "/v1/retain", `{"id":"AGENT.md","mode":"replace","content":"x\n","erase":true}`, http.StatusForbidden},
-		"an agent's removal":     {agent, "/v1/forget", `{"id":"AGENT.md","erase":true}`, http.StatusForbidden},
-		"a desk's replacement":   {desk, "/v1/retain", `{"id":"daily/2026-01-02.md","mode":"replace","content":"x\n","erase":true}`, http.StatusOK},
+		"an agent's replacement":             {agent, "/v1/retain", `{"id":"AGENT.md","mode":"replace","content":"x\n","erase":true}`, http.StatusForbidden},
+		"a plain line's replacement":         {plain, "/v1/retain", `{"id":"AGENT.md","mode":"replace","content":"x\n","erase":true}`, http.StatusForbidden},
+		"a plain line's removal of a person": {plain, "/v1/forget", `{"data_subject_id":"usr_maren"}`, http.StatusForbidden},
+		"an agent's removal":                 {agent, "/v1/forget", `{"id":"AGENT.md","erase":true}`, http.StatusForbidden},
+		"a desk's replacement":               {desk, "/v1/retain", `{"id":"daily/2026-01-02.md","mode":"replace","content":"x\n","erase":true}`, http.StatusOK},
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+c.path, strings.NewReader(c.body))
 		if err != nil {
@@ -226,6 +230,9 @@ func TestAnErasureNeedsItsScope(t *testing.T) {
 	}
 	if now := d.read("AGENT.md"); now != was {
 		t.Errorf("a refused erasure changed the item: %q", now)
+	}
+	if origin := d.run("origin", "crewship:daily/2026-01-02.md", "--json").want(t, 0).row(t, "origin"); origin["actor"] != "desk" || origin["trust"] != "untrusted" {
+		t.Errorf("the writer of the desk's text: %v", origin)
 	}
 	// An erasure from afar with such a token must end partial: an ordinary change would leave the person in undo here.
 	note, state := filepath.Join(d.mem, "daily", "2026-01-03.md"), d.env["XDG_STATE_HOME"]

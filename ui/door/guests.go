@@ -235,10 +235,11 @@ func restoresKnown(ledger *origin.Ledger) model.Middleware {
 	}
 }
 
-// noErasure refuses a change that is called an erasure: the token may not leave undo without a text.
+// noErasure refuses a change that leaves undo without a text: one that is called an erasure, and the removal of all
+// that concerns a person.
 func noErasure(refused func(context.Context)) model.Middleware {
 	return func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
-		if c.Retain != nil && c.Retain.Erase || c.Forget != nil && c.Forget.Erase {
+		if c.Retain != nil && c.Retain.Erase || c.Forget != nil && (c.Forget.Erase || c.Forget.DataSubjectID != "") {
 			refused(ctx)
 			return model.Refuse("serve", "the token has not the scope "+bearer.ScopeErase)
 		}
