@@ -134,6 +134,47 @@ func TestMarkers(t *testing.T) {
 	}
 }
 
+// Inside must find each side and its name, and refuse a text in which nobody can tell where a side ends.
+func TestInside(t *testing.T) {
+	const block = "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> their work\n"
+	for name, c := range map[string]struct {
+		id, text          string
+		left, right, both string // chosen for all; empty: refused
+	}{
+		"one":             {"n.md", "t\n" + block + "u\n", "t\na\nu\n", "t\nb\nu\n", "t\na\nb\nu\n"},
+		"two":             {"n.md", block + "t\n" + block, "a\nt\na\n", "b\nt\nb\n", "a\nb\nt\na\nb\n"},
+		"crlf":            {"n.md", strings.ReplaceAll(block, "\n", "\r\n"), "a\r\n", "b\r\n", "a\r\nb\r\n"},
+		"with an older":   {"n.md", "<<<<<<< HEAD\na\n||||||| base\no\n=======\nb\n>>>>>>> x\n", "a\n", "b\n", "a\nb\n"},
+		"heading beside":  {"n.md", "Title\n=======\n" + block, "Title\n=======\na\n", "Title\n=======\nb\n", "Title\n=======\na\nb\n"},
+		"json lines":      {"n.jsonl", "{}\n<<<<<<< HEAD\n1\n=======\n2\n>>>>>>> x\n", "{}\n1\n", "{}\n2\n", "{}\n1\n2\n"},
+		"nothing":         {"n.md", "a\n", "", "", ""},
+		"nested":          {"n.md", "<<<<<<< HEAD\n" + block + "=======\nc\n>>>>>>> y\n", "", "", ""},
+		"heading within":  {"n.md", "<<<<<<< HEAD\nTitle\n=======\n=======\nb\n>>>>>>> x\n", "", "", ""},
+		"half beside one": {"n.md", block + "<<<<<<< HEAD\na\n", "", "", ""},
+		"json stray":      {"n.jsonl", block + "=======\n", "", "", ""},
+	} {
+		hunks, sides, err := conflict.Inside(c.id, c.text)
+		if (err != nil) != (c.both == "") {
+			t.Errorf("%s: %v", name, err)
+		}
+		for side, want := range map[merge.Side]string{merge.TakeLeft: c.left, merge.TakeRight: c.right, merge.TakeBoth: c.both} {
+			choices := map[int]merge.Side{}
+			for i, s := range sides {
+				choices[i] = side
+				if s[0] != "HEAD" || s[1] != "x" && s[1] != "their work" {
+					t.Errorf("%s: the sides are called %q", name, s)
+				}
+			}
+			if got, open := merge.Text(hunks, choices); got != want || open != 0 {
+				t.Errorf("%s, side %d: %q, want %q", name, side, got, want)
+			}
+		}
+		if len(hunks) == 1 && name == "with an older" && !slices.Equal(hunks[0].Ancestor, []string{"o\n"}) {
+			t.Errorf("%s: the ancestor is %q", name, hunks[0].Ancestor)
+		}
+	}
+}
+
 func FuzzMarkers(f *testing.F) {
 	f.Add("<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x\n")
 	f.Fuzz(func(t *testing.T, text string) {
@@ -141,6 +182,9 @@ func FuzzMarkers(f *testing.F) {
 			t.Errorf("%q: %d", text, n)
 		}
 		conflict.CompareFront(text, text)
+		if hunks, _, err := conflict.Inside("n.md", text); err == nil && conflict.Markers("n.md", merge.Marked(hunks, nil, "a", "b")) == 0 {
+			t.Errorf("%q: its conflicts are lost", text)
+		}
 	})
 }
 

@@ -250,6 +250,7 @@ func TestLinearConflicts(t *testing.T) {
 		{"keep copy", false, []string{"conflicts", "keep copy 4", "keep copy", "", "keep base 2"}, []string{"Keep the copy of plan.md?", "Done: kept the copy of plan.md", "Not here: it has no base"}},
 		{"keep both", false, []string{"conflicts", "keep both 4", "keep both", ""}, []string{"Keep both, and rename", "Done: kept both sides of plan.md"}},
 		{"in the file", false, []string{"conflicts", "keep base 5", "edit 5", "solved", ".", "resolve", ""}, []string{"Not here: the markers stand inside this item", "Type or paste the text of notes/half.md", "Resolve notes/half.md with this text?", "Done: resolved"}},
+		{"in the file, one by one", false, []string{"conflicts", "merge 5", "second", "write", ""}, []string{"Difference 1 of 1 in half.md", "Write the result to half.md?", "Done: resolved"}},
 		{"merge", false, []string{"conflicts", "merge 4", "base", "copy", "both", "write", ""}, []string{"Difference 1 of 3", "base; copy; both; edit", "Difference 2 of 3", "Difference 3 of 3", "Write the result to plan.md?", "write; edit", "Done: resolved"}},
 		{"merge in the editor", false, []string{"conflicts", "merge 4", "edit", ".old", ".", "resolve", ""}, []string{"Difference 1 of 3", "The text as it stands", "The marks of the merge", "Done: resolved"}},
 		{"merge, no", false, []string{"conflicts", "merge 4", "base", "", "merge 1", ""}, []string{"Difference 2 of 3", "Nothing was changed.", "Difference 1 of 1", "Nothing was changed."}},

@@ -2,6 +2,7 @@ package tui_test
 
 import (
 	"database/sql"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -168,6 +169,17 @@ func TestWalkKeepsBoth(t *testing.T) {
 	t.Parallel()
 	r := conflictsRobot(t, "desk,acts,conflicts", 100, 30)
 	r.asked("B", "Keep both, and rename garden.Conflict.md?").press("left").see("[Keep both]").press("enter").see("garden.Conflict.md has come back", "returned")
+}
+
+// The markers inside an item are gone through one by one, with the names that they have.
+func TestWalkMergesMarkers(t *testing.T) {
+	eachSize(t, func(t *testing.T, w, h int) {
+		r := conflictsRobot(t, "desk,acts,conflicts", w, h)
+		r.press("end", "k").see("4 of 5", "markers", "m chooses a side at each of its markers")
+		r.press("m").see("Difference 1 of 1 in half.md", "HEAD", "- a", "+ b", "First", "Second", "enter cancel").golden(fmt.Sprintf("conflict-markers-%dx%d", w, h))
+		r.press("c").see("Write the result to half.md?", "- <<<<<<< HEAD", "z puts it back", "enter cancel").press("esc").see("cancelled", "4 of 5")
+		r.press("m").see("enter cancel").press("B").see("Write the result", "enter cancel").press("left").see("[Write]").press("enter").see("resolved", "of 4")
+	})
 }
 
 // The markers inside an item are resolved in the editor.

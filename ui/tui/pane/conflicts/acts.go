@@ -115,12 +115,35 @@ func (rs *resolutions) mergeConflict(c conflict.Copy) tea.Cmd {
 		if cmp.BaseRev != c.BaseRev || cmp.CopyRev != c.CopyRev {
 			return nil, d.Esc.Const("a side has changed since it was shown: ctrl+r looks again")
 		}
-		return rs.hunkDialog(cmp, map[int]threeway.Side{}), safetext.Text{}
+		m := merging{Comparison: cmp, chosen: map[int]threeway.Side{}}
+		if c.Class == names.InFile { // both sides stand in one item
+			m.BaseText = cmp.CopyText
+			if m.Hunks, m.sides, err = conflict.Inside(c.ID, cmp.CopyText); err != nil {
+				return nil, d.Esc.Sprintf("%s: e edits the text", prose.Reason(d.Esc, err))
+			}
+		}
+		return rs.hunkDialog(m), safetext.Text{}
 	})
 }
 
+// merging is a merge under way: what was chosen for each hunk.
+type merging struct {
+	conflict.Comparison
+	chosen map[int]threeway.Side
+	sides  map[int][2]string // the names beside markers inside one item
+}
+
+// named are the names of a hunk's sides, and the buttons that choose them.
+func (m merging) named(hunk int) (left, right, first, second string) {
+	if s, inside := m.sides[hunk]; inside {
+		return s[0], s[1], "First", "Second"
+	}
+	return "base", "copy", "Base", "Copy"
+}
+
 // hunkDialog asks about the first open difference, after the last one whether to write the result.
-func (rs *resolutions) hunkDialog(cmp conflict.Comparison, chosen map[int]threeway.Side) *dialog.Dialog {
+func (rs *resolutions) hunkDialog(cmp merging) *dialog.Dialog {
+	chosen := cmp.chosen
 	esc := rs.d.Esc
 	at, open, all := -1, 0, 0
 	for i, h := range cmp.Hunks {
@@ -143,7 +166,8 @@ func (rs *resolutions) hunkDialog(cmp conflict.Comparison, chosen map[int]threew
 	for _, before := range cmp.Hunks[:at] {
 		diff.Above.Old, diff.Above.New = diff.Above.Old+len(before.Left), diff.Above.New+len(before.Right)
 	}
-	diff.Compare(esc, "base", "copy", strings.Join(h.Left, ""), strings.Join(h.Right, ""))
+	left, right, first, second := cmp.named(at)
+	diff.Compare(esc, left, right, strings.Join(h.Left, ""), strings.Join(h.Right, ""))
 	dlg := &dialog.Dialog{
 		Title: esc.Const("Merge"), NoReason: true, Body: diff.Text(nil),
 		Lines: []text.Line{
@@ -154,41 +178,45 @@ func (rs *resolutions) hunkDialog(cmp conflict.Comparison, chosen map[int]threew
 	pick := func(key, verb string, side threeway.Side) {
 		dlg.Choices = append(dlg.Choices, dialog.Choice{Verb: verb, Key: key, Run: func() tea.Cmd {
 			chosen[at] = side
-			return rs.d.Modal.Show(rs.hunkDialog(cmp, chosen))
+			return rs.d.Modal.Show(rs.hunkDialog(cmp))
 		}})
 	}
-	pick("b", "Base", threeway.TakeLeft)
-	pick("c", "Copy", threeway.TakeRight)
+	pick("b", first, threeway.TakeLeft)
+	pick("c", second, threeway.TakeRight)
 	pick("B", "Both", threeway.TakeBoth)
 	if h.Ancestor != nil {
 		pick("a", "Ancestor", threeway.TakeAncestor)
 	}
 	if edit.NoEditor(rs.d.Desk) == "" {
 		dlg.Choices = append(dlg.Choices, dialog.Choice{Verb: "Edit", Key: "e", Run: func() tea.Cmd {
-			text := threeway.Marked(cmp.Hunks, chosen, "base", "copy")
+			text := threeway.Marked(cmp.Hunks, chosen, left, right)
 			return rs.editConflict(cmp.Copy, &text)
 		}})
 	}
 	return dlg
 }
 
-func (rs *resolutions) resultDialog(cmp conflict.Comparison, result string) *dialog.Dialog {
+func (rs *resolutions) resultDialog(cmp merging, result string) *dialog.Dialog {
 	esc := rs.d.Esc
+	base, after := "base", "The copy goes; `z` puts both back."
+	if cmp.Class == names.InFile {
+		base, after = "text", "`z` puts it back."
+	}
 	var diff diff.Comparison
-	diff.Compare(esc, "the base as it is", "the result", cmp.BaseText, result)
+	diff.Compare(esc, "the "+base+" as it is", "the result", cmp.BaseText, result)
 	s, _ := rs.d.Fleet.Store(cmp.Store)
-	change := "The base stays as it is."
+	change := "The " + base + " stays as it is."
 	if result != cmp.BaseText {
 		change = diff.Counts() + "."
 		if diff.Large {
-			change = "The base changes, and is " + change
+			change = "The " + base + " changes, and is " + change
 		}
 	}
 	dlg := &dialog.Dialog{
 		Title: esc.Const("Merge"), Body: diff.Text(nil), Name: rs.d.TypedName(s, cmp.Target),
 		Lines: []text.Line{
 			{Value: esc.Sprintf("Write the result to %s?", esc.LineMax(path.Base(cmp.Target), prose.MaxTitle)), Kind: text.Title},
-			text.Advice(esc, "%s The copy goes; `z` puts both back.", change),
+			text.Advice(esc, "%s "+after, change),
 		},
 		Choices: []dialog.Choice{{Verb: "Write", Typed: true, Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 			return rs.doResolve(ctx, cmp.Copy, conflict.Choice{Take: conflict.TakeMerged, Merged: result}, f.Reason)
@@ -215,13 +243,16 @@ func (rs *resolutions) editConflict(c conflict.Copy, given *string) tea.Cmd {
 		if cmp.CopyRev != c.CopyRev || c.Class != names.InFile && cmp.BaseRev != c.BaseRev {
 			return nil, model.Errorf(model.Conflict, "", "a side has changed since it was shown: ctrl+r looks again")
 		}
+		if c.Class == names.InFile {
+			cmp.BaseText = cmp.CopyText
+		}
 		e := &edit.Edit{What: edit.ResolveItem, Store: s, Label: c.Target, Kind: model.Opaque, Second: c, Base: cmp.BaseText, After: func(done operator.Done) func() tea.Cmd { return rs.after(c, done) },
 			Req: model.RetainRequest{ID: c.Target, Mode: model.Replace, IfMatch: c.BaseRev}}
 		switch {
 		case given != nil:
 			e.Original = *given
 		case c.Class == names.InFile:
-			e.Original, e.Base = cmp.CopyText, cmp.CopyText
+			e.Original = cmp.CopyText
 		default:
 			e.Original = threeway.Marked(cmp.Hunks, nil, "base", "copy")
 		}

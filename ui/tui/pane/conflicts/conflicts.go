@@ -171,7 +171,12 @@ func (rs *resolutions) conflictKeys(p *record.List[conflict.Copy], aside *layout
 	}
 	return []act.Act{
 		take(act.KeepBase, conflict.TakeBase), take(act.KeepCopy, conflict.TakeCopy), take(act.KeepBoth, conflict.TakeBoth),
-		act.Merge.With(can(text), func() tea.Cmd { return rs.mergeConflict(p.Here()) }),
+		act.Merge.With(can(func(c conflict.Copy) string {
+			if c.Class == names.InFile && !c.Binary {
+				return ""
+			}
+			return text(c)
+		}), func() tea.Cmd { return rs.mergeConflict(p.Here()) }),
 		act.EditBoth.With(can(func(c conflict.Copy) string {
 			if why := text(c); why != "" && c.Class != names.InFile {
 				return why
@@ -262,7 +267,7 @@ func (rs *resolutions) outcome(c conflict.Copy) []text.Line {
 	case rs.d.Spoken || rs.noResolve(c) != "": // a listener has words, not keys
 		return nil
 	case c.Class == names.InFile:
-		words = "`e` opens the text to be cleaned of its markers."
+		words = "`m` chooses a side at each of its markers, `e` opens the text."
 	case c.Orphan:
 		words = "`c` gives the copy the base's name, `B` a new one."
 	case c.RenameOnly():

@@ -21,7 +21,7 @@ import (
 func noTake(c conflict.Copy, t conflict.Take) string {
 	switch {
 	case c.Class == names.InFile:
-		return "the markers stand inside this item: e edits it"
+		return "the markers stand inside this item: m goes through them, e edits it"
 	case c.Orphan && t == conflict.TakeBase:
 		return "it has no base: c gives the copy the base's name, B keeps it under another"
 	}
