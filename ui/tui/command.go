@@ -172,18 +172,11 @@ func (l *commandLine) runCommand() tea.Cmd {
 
 // run obeys a line, typed or bound to a key.
 func (l *commandLine) run(line string) tea.Cmd {
-	name, _, _ := strings.Cut(line, " ")
 	v := l.meant(line)
 	argument, ok := v.Takes(line)
-	far := l.elsewhere(l.known())
-	there := slices.IndexFunc(far, func(c choice) bool { _, begins := c.act.Takes(line); return begins })
-	switch near := l.nearest(name); {
-	case !ok && there >= 0:
-		return l.a.D.Warn(":%s (%s) works in %s", far[there].word, far[there].act.Label(), far[there].where)
-	case !ok && near != "":
-		return l.a.D.Warn("no command %q; did you mean :%s? :help lists them all", name, near)
+	switch {
 	case !ok:
-		return l.a.D.Warn("no command %q; :help lists them all", name)
+		return l.unknown(line)
 	case v.Args == "" && argument != "":
 		return l.a.D.Warn(":%s takes nothing after it; nothing was done", v.Verb)
 	}
@@ -197,6 +190,20 @@ func (l *commandLine) run(line string) tea.Cmd {
 		return l.a.Refuse(v, why)
 	}
 	return v.Run(argument)
+}
+
+// unknown says where the act works that a line begins with, or which command is likely meant.
+func (l *commandLine) unknown(line string) tea.Cmd {
+	for _, c := range l.elsewhere(l.known()) {
+		if _, ok := c.act.Takes(line); ok {
+			return l.a.D.Warn(":%s (%s) works in %s", c.word, c.act.Label(), c.where)
+		}
+	}
+	name, _, _ := strings.Cut(line, " ")
+	if near := l.nearest(name); near != "" {
+		return l.a.D.Warn("no command %q; did you mean :%s? :help lists them all", name, near)
+	}
+	return l.a.D.Warn("no command %q; :help lists them all", name)
 }
 
 // meant is the command that a line begins with.
@@ -298,7 +305,7 @@ func (l *commandLine) placeNames() (out []string) {
 		}
 	case 3:
 		for _, c := range l.a.Tiers.Overview.Tallies[w[1]].Counts {
-			if c.Tier == w[2] && c.Scope != "" {
+			if c.Tier == w[2] && len(strings.Fields(c.Scope)) == 1 {
 				out = append(out, w[1]+" "+w[2]+" "+c.Scope)
 			}
 		}

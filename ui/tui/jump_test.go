@@ -74,7 +74,7 @@ func TestGoToAReference(t *testing.T) {
 		// Without a store, the id belongs to the store at the cursor, however far away the item is.
 		d.line("go node-48000").found().wants(t, "Service 82 was deployed")
 		d.keys("esc").await("▌ Fact 48000 ").keys("j").at(t, "Fact 48001 ")
-		d.line("go crewship:nope.md").await("crewship:nope.md: no such item")
+		d.line("go crewship:nope.md").await("crewship has no item nope.md")
 		d.line("go nowhere:x").wants(t, "nowhere")
 		d.line("go").wants(t, "give a reference, store:id")
 		d.line("go vault:x").await("the directory does not exist")
@@ -84,7 +84,7 @@ func TestGoToAReference(t *testing.T) {
 func TestGoCompletes(t *testing.T) {
 	bothSizes(t, func(t *testing.T, d *driver) {
 		d.keys(":").typed("go cr").keys("tab").wants(t, ":go crewship:")
-		d.keys("tab").wants(t, ":go crewship:crews/eng/", "agents/  shared/")
+		d.keys("tab").wants(t, ":go crewship:crews/eng/", "│ agents/bo/AGENT.md ", "│ shared/CREW.md ")
 		d.typed("s").keys("tab").wants(t, ":go crewship:crews/eng/shared/", "CREW.md")
 		d.typed("p").keys("tab").wants(t, ":go crewship:crews/eng/shared/pins.md").keys("enter").wants(t, "the deploy checklist")
 	})

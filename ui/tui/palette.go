@@ -44,7 +44,8 @@ func (l *commandLine) list() {
 func (l *commandLine) choices(line string) (out []choice) {
 	name, argument, inArgument := strings.Cut(line, " ")
 	argument = strings.TrimLeft(argument, " ")
-	at, known, seen := strings.LastIndexByte(argument, ' ')+1, l.known(), map[string]bool{}
+	at, shown := strings.LastIndexByte(argument, ' ')+1, said(argument)
+	known, seen := l.known(), map[string]bool{}
 	add := func(c choice) {
 		if !seen[c.line] {
 			seen[c.line] = true
@@ -60,15 +61,15 @@ func (l *commandLine) choices(line string) (out []choice) {
 		}
 		if v.Choices != nil {
 			for _, c := range v.Choices() {
-				if strings.HasPrefix(c, argument) {
-					add(choice{line: name + " " + c, word: c[at:]})
+				if strings.HasPrefix(c, argument) && c != argument {
+					add(choice{line: name + " " + c, word: c[shown:]})
 				}
 			}
 		}
 		if v.Words != nil {
 			for _, w := range v.Words() {
 				if strings.HasPrefix(w, argument[at:]) && w != argument[at:] {
-					add(choice{line: name + " " + argument[:at] + w, word: w})
+					add(choice{line: name + " " + argument[:at] + w, word: (argument[:at] + w)[shown:]})
 				}
 			}
 		}
@@ -99,6 +100,9 @@ func (l *commandLine) choices(line string) (out []choice) {
 	return out
 }
 
+// said is where the part of a line begins that is being typed: what stands before it need not be said in each row.
+func said(line string) int { return strings.LastIndexAny(line, " /:") + 1 }
+
 // found is where a word of the text begins with the words looked for; -1: nowhere.
 func found(text, words string) int {
 	return strings.Index(" "+strings.ToLower(text), " "+strings.ToLower(strings.TrimSpace(words)))
@@ -128,14 +132,17 @@ func (l *commandLine) elsewhere(known []act.Act) (out []choice) {
 
 // choose puts a row on the line; beyond the ends of the list it is what was typed.
 func (l *commandLine) choose(by int) tea.Cmd {
-	all, was := len(l.rows)+1, l.in.Value()
-	for line := was; line == was && all > 1; all-- {
-		if l.turn, line = (l.turn+1+by+len(l.rows)+1)%(len(l.rows)+1)-1, l.stem; l.turn >= 0 {
-			line = l.rows[l.turn].line
-		}
-		l.in.Set(line)
+	lines := []string{l.stem}
+	for _, c := range l.rows {
+		lines = append(lines, c.line)
 	}
-	return nil
+	for was := l.in.Value(); ; {
+		l.turn = (l.turn+1+by+len(lines))%len(lines) - 1
+		l.in.Set(lines[l.turn+1])
+		if lines[l.turn+1] != was || l.turn < 0 {
+			return nil
+		}
+	}
 }
 
 // complete extends the line as far as all rows agree, and asks the store for more; then it goes round them.
@@ -145,7 +152,7 @@ func (l *commandLine) complete() tea.Cmd {
 	i := slices.IndexFunc(l.known(), func(v act.Act) bool { return inArgument && v.Verb == name && v.More != nil })
 	if i >= 0 && l.turn < 0 && l.asked != line {
 		l.extend()
-		l.asked = l.in.Value()
+		l.asked = line
 		return l.known()[i].More(line, word)
 	}
 	if l.turn < 0 && l.extend() {
@@ -184,15 +191,17 @@ func (l *commandLine) completed(asked string, lines []string) {
 	if !l.typing || l.turn >= 0 || !strings.HasPrefix(line, asked) {
 		return
 	}
-	l.rows = nil
-	for _, c := range lines {
-		if c != line && strings.HasPrefix(c, line) {
-			l.rows = append(l.rows, choice{line: c, word: c[strings.LastIndexByte(line, ' ')+1:]})
+	rows := func(line string) (out []choice) {
+		for _, c := range lines {
+			if c != line && strings.HasPrefix(c, line) {
+				out = append(out, choice{line: c, word: c[said(line):]})
+			}
 		}
+		return out
 	}
-	more := l.rows
+	l.rows = rows(line)
 	l.extend()
-	l.rows, l.asked = more, l.in.Value()
+	l.rows, l.asked = rows(l.in.Value()), l.in.Value()
 }
 
 // window are the rows that are shown in at most a third of a height, the chosen one among them.
@@ -240,21 +249,20 @@ func (l *commandLine) over(under []string, row image.Rectangle, width int) []str
 // choiceRow is a command with its arguments, key and sentence, or a word; what was typed is marked in it.
 func (l *commandLine) choiceRow(c choice, chosen bool, width, usage, label int) string {
 	st := l.a.D.St
-	word, doc := st.Esc.Line(c.word), st.Esc.Const(c.act.Doc)
+	word, doc, why := st.Esc.Line(c.word), st.Esc.Const(c.act.Doc), c.act.Reason()
 	name, key, says := st.Strong, st.Key, st.Plain
-	if why := c.act.Reason(); c.where != "" {
-		doc = st.Esc.Sprintf("in %s: %s", c.where, doc)
-	} else if why != "" {
-		doc = st.Esc.Sprintf("not now: %s", why)
-	}
-	if c.where != "" || c.act.Reason() != "" {
+	if c.where != "" || why != "" {
 		name, key, says = st.Dim, st.Dim, st.Dim
+	}
+	if c.where != "" {
+		doc = st.Esc.Sprintf("in %s: %s", c.where, doc)
 	}
 	var inWord, inDoc []safetext.Span
 	switch typed := st.Esc.Line(strings.TrimSpace(l.stem)); {
 	case c.act.Verb == "": // a word of the argument
-		typed = st.Esc.Line(l.stem[strings.LastIndexByte(l.stem, ' ')+1:])
-		inWord = []safetext.Span{{End: typed.Len()}}
+		if typed = st.Esc.Line(l.stem[said(l.stem):]); strings.HasPrefix(word.String(), typed.String()) {
+			inWord = []safetext.Span{{End: typed.Len()}}
+		}
 	case typed.IsEmpty():
 	case found(c.word, typed.String()) >= 0:
 		at := found(c.word, typed.String())
@@ -262,6 +270,9 @@ func (l *commandLine) choiceRow(c choice, chosen bool, width, usage, label int) 
 	case found(doc.String(), typed.String()) >= 0:
 		at := found(doc.String(), typed.String())
 		inDoc = []safetext.Span{{Start: at, End: at + typed.Len()}}
+	}
+	if why != "" {
+		doc, inDoc = st.Esc.Sprintf("not now: %s", why), nil
 	}
 	r := st.Highlighted(width, chosen, true)
 	left := r.Left
