@@ -11,6 +11,9 @@ import (
 // Maintainer shows and cleans the database's file and the files beside it. Scrub is refused where the
 // store is read-only.
 func (s *Store) Maintainer() model.Maintainer {
+	if s.inMemory {
+		return memoryMedium{s}
+	}
 	var loose map[string]string
 	items := ownItems
 	if s.kind == RecurseSchema { // an item's id is text

@@ -36,14 +36,11 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Clock == nil {
-		cfg.Clock = clock.System{}
-	}
-	s := &Store{clock: cfg.Clock, cache: vectorCache{VectorCache: sqlgraph.NewVectorCache()}}
-	s.ops = newOps(s, nil)
-	if s.file, err = litefile.Open(path, cfg.ReadOnly); err != nil {
+	file, err := litefile.Open(path, cfg.ReadOnly)
+	if err != nil {
 		return nil, err
 	}
+	s := newStore(file, cfg.Clock)
 	if err := s.prepare(ctx, cfg); err != nil {
 		_ = s.Close()
 		return nil, err
@@ -52,6 +49,15 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		s.notes = recurseNotes(ctx, s, path)
 	}
 	return s, nil
+}
+
+func newStore(file *litefile.File, c clock.Clock) *Store {
+	if c == nil {
+		c = clock.System{}
+	}
+	s := &Store{file: file, clock: c, cache: vectorCache{VectorCache: sqlgraph.NewVectorCache()}}
+	s.ops = newOps(s, nil)
+	return s
 }
 
 // locate finds the file and refuses a path that cannot be a database before SQLite sees it. It never

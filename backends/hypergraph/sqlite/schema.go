@@ -18,7 +18,7 @@ package sqlite
 //   - The lists of types, tiers and roles are CHECK constraints.
 //
 // The file is in WAL mode and carries application_id and, as user_version, the
-// number of the last migration.
+// number of the last migration. A store in memory differs in one limit (memory.go).
 
 // applicationID marks a file as memdesk's: "MDHG".
 const applicationID = 0x4d444847
@@ -91,14 +91,7 @@ var tablesUp = []string{
 		status        TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'completed', 'rejected'))
 	) STRICT, WITHOUT ROWID`,
 	`CREATE INDEX decisions_by_parent ON decisions (parent_id)`,
-	`CREATE TABLE node_embeddings (
-		node_id    TEXT PRIMARY KEY NOT NULL REFERENCES nodes (id) ON DELETE CASCADE,
-		embedding  BLOB NOT NULL,
-		model      TEXT NOT NULL,
-		dimensions INTEGER NOT NULL CHECK (dimensions BETWEEN 1 AND 2048 AND length(embedding) = 4 * dimensions),
-		created_at INTEGER NOT NULL,
-		updated_at INTEGER NOT NULL
-	) STRICT`,
+	vectorTable,
 	`CREATE TABLE counters (
 		tier    TEXT NOT NULL,
 		type    TEXT NOT NULL,
@@ -108,6 +101,15 @@ var tablesUp = []string{
 		PRIMARY KEY (tier, type, subtype)
 	) STRICT, WITHOUT ROWID`,
 }
+
+const vectorTable = `CREATE TABLE node_embeddings (
+		node_id    TEXT PRIMARY KEY NOT NULL REFERENCES nodes (id) ON DELETE CASCADE,
+		embedding  BLOB NOT NULL,
+		model      TEXT NOT NULL,
+		dimensions INTEGER NOT NULL CHECK (dimensions BETWEEN 1 AND 2048 AND length(embedding) = 4 * dimensions),
+		created_at INTEGER NOT NULL,
+		updated_at INTEGER NOT NULL
+	) STRICT`
 
 var tablesDown = []string{
 	`DROP TABLE counters`,

@@ -42,6 +42,7 @@ type Store struct {
 	notes      []string
 	layout     layout
 	file       *litefile.File
+	inMemory   bool
 
 	cache vectorCache
 }

@@ -33,6 +33,7 @@ func (r runs) ViewVectors(ctx context.Context, op string, fn func(sqlgraph.Query
 		return r.View(ctx, op, func(q sqlgraph.Query) error { return fn(q, nil) })
 	}
 	c := &r.s.cache
+	defer r.s.file.Reading()()
 	return litefile.RetryBusy(ctx, func() (err error) {
 		if err := r.s.file.Standing(op); err != nil {
 			return err

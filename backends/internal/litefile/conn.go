@@ -24,6 +24,8 @@ const (
 	readOnlyFile   access = "ro" // the file is opened without write access
 	readOnlyHandle access = "rq" // write access, for SQLite's own files beside the database, but queries only
 	readWrite      access = "rw"
+	memoryHandle   access = "mq" // a database in memory, queries only
+	memoryWrite    access = "mw"
 )
 
 // dsn names the database for the driver. The path is escaped, so that `?`, `#`,
@@ -41,6 +43,13 @@ func dsn(path string, a access) string {
 		v.Set("mode", "ro")
 	case readOnlyHandle:
 		v.Set("_query_only", "1")
+	case memoryHandle, memoryWrite: // shared: the connections of one name see one database
+		v.Set("mode", "memory")
+		v.Set("cache", "shared")
+		v.Set("_secure_delete", "1")
+		if a == memoryHandle {
+			v.Set("_query_only", "1")
+		}
 	}
 	return "file:" + escapePath(path) + "?" + v.Encode()
 }
@@ -68,6 +77,11 @@ func (c connector) Driver() driver.Driver                        { return c.driv
 // openPool opens a pool of at most n connections; none is made before its first use.
 func openPool(path string, a access, n int, with ...Attached) *sql.DB {
 	hook := func(c *sqlite3.SQLiteConn) error {
+		if a == memoryHandle || a == memoryWrite { // a large sort would go to a file
+			if _, err := c.Exec(`PRAGMA temp_store = MEMORY`, nil); err != nil {
+				return err
+			}
+		}
 		for _, o := range with {
 			if _, err := c.Exec(`ATTACH DATABASE ? AS `+quote(o.Name), []driver.Value{dsn(o.Path, a)}); err != nil {
 				return err

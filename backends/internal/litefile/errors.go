@@ -27,7 +27,7 @@ func Worded(op string, err error) error {
 		return err
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return model.Ended(op, err)
-	case errors.Is(err, sql.ErrConnDone):
+	case errors.Is(err, sql.ErrConnDone), err.Error() == "sql: database is closed": // database/sql exports only the first
 		return model.Errorf(model.Unavailable, op, "the store is closed")
 	case errors.As(err, &lite):
 		return wordedLite(op, lite)

@@ -1,5 +1,6 @@
 // Package litefile opens one SQLite file that other programs may be using: pools of connections, transactions that wait for
-// locks, errors in words, the file's layers, and the cleaning of its medium. It knows no table by name.
+// locks, errors in words, the file's layers, and the cleaning of its medium; or one database in memory. It knows no table by
+// name.
 package litefile
 
 import (
@@ -34,6 +35,7 @@ type File struct {
 	scans    scans
 	locks    vitals.LockWatch
 	triggers triggers
+	memory   *memory // nil: a file
 
 	closing sync.Once
 	closed  error
@@ -117,6 +119,9 @@ func (f *File) Explain(err error) error {
 
 // Standing is Unavailable when the file, or an attached one, is gone or another stands in its place.
 func (f *File) Standing(op string) error {
+	if f.memory != nil {
+		return nil
+	}
 	err := f.identity.check(op, f.Name)
 	for _, id := range f.attached {
 		if err == nil {
@@ -138,6 +143,7 @@ func (f *File) RefuseWhenReadOnly(op string) error {
 // were there before or another program still uses them.
 func (f *File) Close() error {
 	f.closing.Do(func() {
+		f.memory.release()
 		err := f.readers.Close()
 		if f.writer != nil {
 			if werr := f.writer.Close(); err == nil {
@@ -160,6 +166,7 @@ func (f *File) View(ctx context.Context, op string, fn func(*Query) error) error
 	if err := f.Standing(op); err != nil {
 		return err
 	}
+	defer f.Reading()()
 	return RetryBusy(ctx, func() error {
 		conn, err := f.readers.Conn(ctx)
 		if err != nil {
@@ -185,6 +192,7 @@ func (f *File) Change(ctx context.Context, op string, fn func(*Query) error) err
 	if err := f.RefuseWhenReadOnly(op); err != nil {
 		return err
 	}
+	defer f.memory.changing()()
 	conn, err := Connect(ctx, f.writer)
 	if err != nil {
 		return waitedForLock(op, err)
@@ -243,6 +251,7 @@ func (f *File) Direct(ctx context.Context, op string, statements ...string) erro
 	if err := f.RefuseWhenReadOnly(op); err != nil {
 		return err
 	}
+	defer f.memory.changing()()
 	conn, err := Connect(ctx, f.writer)
 	if err != nil {
 		return waitedForLock(op, err)
