@@ -217,8 +217,11 @@ func createSQLite(ctx context.Context, c StoreConfig, env Env) error {
 	return db.Close()
 }
 
-func openInMemory(_ context.Context, c StoreConfig, env Env) (model.Store, error) {
-	db := inmem.New(env.Clock)
+func openInMemory(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
+	db, err := inmem.Open(ctx, env.Clock)
+	if err != nil {
+		return model.Store{}, err
+	}
 	return hypergraph.Adapt(hypergraph.Config{
 		Name: c.Name, Kind: c.Kind, Backend: db, ReadOnly: c.ReadOnly, Clock: env.Clock, Maintainer: db.Maintainer(),
 		Notes: []string{"nothing is kept: it is gone when memdesk ends"},

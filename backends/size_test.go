@@ -14,7 +14,7 @@ import (
 const longest = 1200
 
 // larger are the kinds that contain a database, a file format or a locking protocol.
-var larger = []string{"hypergraph/inmem", "hypergraph/postgres", "hypergraph/sqlite", "seam/crewship", "seam/curated", "tracker/beads"}
+var larger = []string{"hypergraph/postgres", "hypergraph/sqlite", "seam/crewship", "seam/curated", "tracker/beads"}
 
 // TestKindsAreSmall counts the lines of every kind's folder in a family.
 func TestKindsAreSmall(t *testing.T) {

@@ -543,7 +543,8 @@ func TestTwoItemsOfOneKey(t *testing.T) {
 func TestWhatAnObjectCannotHold(t *testing.T) {
 	from := openInMemory("from")
 	if _, err := from.Provider.Retain(t.Context(), model.RetainRequest{ID: "n", Tier: "task", Content: "a\x00b", Mode: model.Replace,
-		Meta: []model.Field{{Name: "type", Value: "fact"}, {Name: "tier", Value: "task"}, {Name: "subject", Value: "u\xff"}}}); err != nil {
+		Meta: []model.Field{{Name: "type", Value: "decision"}, {Name: "tier", Value: "task"}, {Name: "decision_kind", Value: "goal"}, {Name: "decision_status", Value: "active"},
+			{Name: "decision_branch", Value: "u\xff"}}}); err != nil {
 		t.Fatal(err)
 	}
 	var got model.RetainRequest
@@ -556,7 +557,7 @@ func TestWhatAnObjectCannotHold(t *testing.T) {
 	})
 	to.Tiers = []model.TierSpec{{Name: "task", Writable: true, KeyRule: model.KeyRequired, Document: model.Structured, Text: model.TextObject}}
 	_, all, err := run(t, from, to, transfer.Options{Tier: "task"}, &memory{})
-	if err != nil || len(all) != 1 || all[0].Reason != "not carried: NUL of text, bytes of subject" {
+	if err != nil || len(all) != 1 || all[0].Reason != "not carried: NUL of text, bytes of decision_branch" {
 		t.Errorf("%+v, %v: %s", all, err, got.Content)
 	}
 }

@@ -290,7 +290,7 @@ func TestAPlaceThatIsNotKeptIsSaid(t *testing.T) {
 		}
 	}
 	for id, members := range map[string][]string{"1": {"n", "b"}, "2": {"n", "b", "c"}, "3": {"n", "b", "c"}, "4": {"n", "b", "c"}} {
-		e := hypergraph.Edge{ID: id, Type: "relation", Weight: 1}
+		e := hypergraph.Edge{ID: id, Type: "relation", Weight: 1, CreatedAt: time.Unix(-int64(id[0]), 0)} // 1 is the newest
 		for i, m := range members {
 			e.Members = append(e.Members, hypergraph.Membership{NodeID: m, Role: "subject", Position: int64(i)})
 		}

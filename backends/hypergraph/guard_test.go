@@ -66,7 +66,7 @@ func TestDecisionKeepsItsType(t *testing.T) {
 func TestBrokenFieldBytesSurvive(t *testing.T) {
 	s, b := open(t)
 	n := node("n", "x")
-	n.Subtype = "caf\xe9 \xff\xfe"
+	n.Type, n.Decision = "decision", &hypergraph.Decision{Kind: "goal", Status: "active", Branch: "caf\xe9 \xff\xfe"}
 	add(t, b, n)
 	it := read(t, s, "n")
 	doc, err := model.DecodeDocument(model.Structured, it.Document().Encode(model.Structured))
@@ -74,8 +74,8 @@ func TestBrokenFieldBytesSurvive(t *testing.T) {
 		t.Fatal(err)
 	}
 	retain(t, s, model.RetainRequest{ID: "n", Content: "changed", Meta: doc.Meta})
-	if got, _ := b.GetNode(t.Context(), "n"); got.Subtype != n.Subtype || got.Content != "changed" {
-		t.Errorf("subtype %q, content %q", got.Subtype, got.Content)
+	if got, _ := b.GetNode(t.Context(), "n"); got.Decision == nil || got.Decision.Branch != n.Decision.Branch || got.Content != "changed" {
+		t.Errorf("decision %+v, content %q", got.Decision, got.Content)
 	}
 }
 

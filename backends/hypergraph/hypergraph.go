@@ -276,7 +276,7 @@ const EdgeTier = "edges"
 type Backend interface {
 	Ops
 	// WithTx runs fn in one transaction: an error or a panic rolls everything back (H10). A backend whose
-	// Transactions capability is false runs fn under its lock and undoes nothing. Reads of fn hold until it
+	// Transactions capability is false runs fn under its lock and need not undo anything. Reads of fn hold until it
 	// commits: a read and the write that depends on it lose no update of another transaction. fn may be run
 	// again after a serialization failure. It uses only the Ops it is given, and only until it returns.
 	WithTx(ctx context.Context, fn func(Ops) error) error
