@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"memdesk/backends/internal/pgtls"
+	"memdesk/backends/internal/pgserver"
 	"memdesk/backends/internal/vitals"
 	"memdesk/model"
 )
@@ -28,7 +28,7 @@ type Server struct{ Pool *pgxpool.Pool }
 func Connect(dsn model.Secret, schema string, readOnly bool) (s Server, location string, err error) {
 	cfg, err := pgxpool.ParseConfig(dsn.Reveal())
 	if err != nil { // its text repeats the connection string
-		if words := pgtls.Unreadable(err); words != "" {
+		if words := pgserver.Unreadable(err); words != "" {
 			return Server{}, "", model.Errorf(model.InvalidInput, "open", "%s", words)
 		}
 		return Server{}, "", model.Errorf(model.InvalidInput, "open", "the connection string cannot be read")
@@ -139,24 +139,14 @@ func (s Server) run(ctx context.Context, op string, o pgx.TxOptions, fn func(Tx)
 	if err != nil {
 		return wordedServer(op, err)
 	}
-	defer func() { _ = unbroken(ctx, tx.Rollback) }() // no effect after a commit
+	defer func() { _ = pgserver.Unbroken(ctx, tx.Rollback) }() // no effect after a commit
 	if err := fn(serverTx{ctx, tx, op}); err != nil {
 		return err
 	}
 	if err := model.FromContext(ctx, op); err != nil {
 		return err
 	}
-	return wordedServer(op, unbroken(ctx, tx.Commit))
-}
-
-// endPatience is for a commit or rollback that has begun.
-const endPatience = 30 * time.Second
-
-// unbroken ends a transaction. The caller's deadline does not interrupt it: the outcome would be unknown.
-func unbroken(ctx context.Context, end func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
-	defer cancel()
-	return end(ctx)
+	return wordedServer(op, pgserver.Unbroken(ctx, tx.Commit))
 }
 
 // Look implements DB: View has asked the server already.
@@ -260,22 +250,18 @@ func wordedServer(op string, err error) error {
 				break
 			}
 		}
-		if words := pgtls.Connect(err); words != "" {
+		if words := pgserver.Connect(err); words != "" {
 			return model.Errorf(kind, op, "%s (%s)", words, pg.Code)
 		}
-		if pg.Routine == "check_enable_rls" {
-			return model.Errorf(kind, op, "row-level security hides rows from the database role, and memdesk does not work on a part of a store: give the role BYPASSRLS (%s)", pg.Code)
+		if pgserver.Policy(pg) {
+			return model.Errorf(kind, op, "%s (%s)", pgserver.HidesRows, pg.Code)
 		}
-		if pg.Code == "40001" || pg.Code == "40P01" {
+		if pgserver.Again(pg) {
 			return model.Errorf(kind, op, "%w (%s)", errAgain, pg.Code)
 		}
-		err = fmt.Errorf("%s (%s)", serverWords[kind], pg.Code)
-		if strings.HasPrefix(pg.Code, "53") { // out of a resource: the server rolled everything back
-			err = &model.Untouched{Err: err}
-		}
-		return model.E(kind, op, err)
-	case pgtls.Connect(err) != "":
-		return model.Errorf(model.Unavailable, op, "%s", pgtls.Connect(err))
+		return model.E(kind, op, pgserver.Proven(pg, fmt.Errorf("%s (%s)", serverWords[kind], pg.Code)))
+	case pgserver.Connect(err) != "":
+		return model.Errorf(model.Unavailable, op, "%s", pgserver.Connect(err))
 	case errors.As(err, &network), pgconn.SafeToRetry(err):
 		return model.Errorf(model.Unavailable, op, "the server does not answer")
 	}

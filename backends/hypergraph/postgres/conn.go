@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"memdesk/backends/internal/pgtls"
+	"memdesk/backends/internal/pgserver"
 	"memdesk/model"
 )
 
@@ -30,7 +30,7 @@ func poolConfig(cfg Config) (*pgxpool.Config, error) {
 	}
 	p, err := pgxpool.ParseConfig(cfg.DSN.Reveal())
 	if err != nil { // the error's text repeats the string, which may name a password
-		if words := pgtls.Unreadable(err); words != "" {
+		if words := pgserver.Unreadable(err); words != "" {
 			return nil, model.Errorf(model.InvalidInput, op, "%s", words)
 		}
 		return nil, model.Errorf(model.InvalidInput, op, "the connection string cannot be read: give postgres://user@host/database, special characters in the password as %%XX, or keywords such as host=… dbname=…")

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"memdesk/backends/internal/pgtls"
+	"memdesk/backends/internal/pgserver"
 	"memdesk/model"
 )
 
@@ -28,7 +28,7 @@ func worded(op string, err error) error {
 	case errors.As(err, &known):
 		return err
 	case errors.As(err, &server):
-		if words := pgtls.Connect(err); words != "" {
+		if words := pgserver.Connect(err); words != "" {
 			return model.Errorf(model.PermissionDenied, op, "%s (SQLSTATE %s)", words, server.Code)
 		}
 		return wordedServer(op, server)
@@ -53,7 +53,7 @@ func unreachable(err error) bool {
 
 // unreachableWords says why a server is unreachable without naming it.
 func unreachableWords(err error) string {
-	if words := pgtls.Connect(err); words != "" {
+	if words := pgserver.Connect(err); words != "" {
 		return words
 	}
 	text := err.Error()
@@ -111,14 +111,10 @@ var states = []struct {
 // wordedServer decides by SQLSTATE.
 func wordedServer(op string, e *pgconn.PgError) error {
 	say := func(kind model.Kind, words string) error {
-		err := fmt.Errorf("%s (SQLSTATE %s)", words, e.Code)
-		if strings.HasPrefix(e.Code, "53") { // out of a resource: the server rolled everything back
-			err = &model.Untouched{Err: err}
-		}
-		return model.E(kind, op, err)
+		return model.E(kind, op, pgserver.Proven(e, fmt.Errorf("%s (SQLSTATE %s)", words, e.Code)))
 	}
-	if e.Code == "42501" && e.Routine == "check_enable_rls" {
-		return say(model.PermissionDenied, "row-level security hides rows from the database role, and memdesk does not work on a part of a store: give the role BYPASSRLS, or a database of its own")
+	if pgserver.Policy(e) {
+		return say(model.PermissionDenied, pgserver.HidesRows+", or a database of its own")
 	}
 	for _, code := range []string{e.Code, e.Code[:2]} {
 		for _, s := range states {
@@ -134,7 +130,7 @@ func wordedServer(op string, e *pgconn.PgError) error {
 func again(err error) bool {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
-		return e.Code == "40001" || e.Code == "40P01"
+		return pgserver.Again(e)
 	}
 	return errors.Is(err, errAgain)
 }

@@ -48,7 +48,6 @@ const (
 	connectTimeout = 5 * time.Second
 	idleTime       = 5 * time.Minute
 	lifeTime       = time.Hour
-	endPatience    = 30 * time.Second // for a commit or rollback that has begun
 	hangUpPatience = 5 * time.Second
 )
 

@@ -10,6 +10,7 @@ import (
 
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/internal/sqlgraph"
+	"memdesk/backends/internal/pgserver"
 	"memdesk/model"
 )
 
@@ -289,7 +290,7 @@ func (s *Store) attempt(ctx context.Context, op string, level pgx.TxIsoLevel, re
 	if err := model.FromContext(ctx, op); err != nil {
 		return err
 	}
-	if err := commit(ctx, tx); err != nil {
+	if err := pgserver.Unbroken(ctx, tx.Commit); err != nil {
 		return q.failed(err)
 	}
 	for _, fn := range q.after {
@@ -298,19 +299,8 @@ func (s *Store) attempt(ctx context.Context, op string, level pgx.TxIsoLevel, re
 	return nil
 }
 
-// commit is not interrupted: its outcome would be unknown.
-func commit(ctx context.Context, tx pgx.Tx) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
-	defer cancel()
-	return tx.Commit(ctx)
-}
-
 // end rolls back an uncommitted transaction. Where that fails the pool closes the connection, which
 // ends the transaction.
-func end(tx pgx.Tx) {
-	ctx, cancel := context.WithTimeout(context.Background(), endPatience)
-	defer cancel()
-	_ = tx.Rollback(ctx)
-}
+func end(tx pgx.Tx) { _ = pgserver.Unbroken(context.Background(), tx.Rollback) }
 
 var _ hypergraph.Ops = ops{}

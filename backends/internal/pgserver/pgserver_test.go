@@ -1,4 +1,4 @@
-package pgtls_test
+package pgserver_test
 
 import (
 	"errors"

@@ -1,16 +1,21 @@
-// Package pgtls words why a PostgreSQL server and memdesk do not agree on TLS, for
-// every family that connects to one. No word of the driver or of a certificate is
-// passed on: they name hosts.
-package pgtls
+// Package pgserver is what every family that connects to a PostgreSQL server needs to
+// know of one: why it and memdesk do not agree on TLS, what it proves by an error, and
+// how a transaction ends. No word of the driver or of a certificate is passed on: they
+// name hosts.
+package pgserver
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"io/fs"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"memdesk/model"
 )
 
 // Connect returns words for an error of a connection being made, or "" where the
@@ -53,4 +58,31 @@ func Unreadable(err error) string {
 		return "a file that the connection string names cannot be read: check sslrootcert, sslcert and sslkey"
 	}
 	return ""
+}
+
+// HidesRows is said where Policy reports true.
+const HidesRows = "row-level security hides rows from the database role, and memdesk does not work on a part of a store: give the role BYPASSRLS"
+
+// Policy reports whether the server would hide rows from this role.
+func Policy(e *pgconn.PgError) bool { return e.Code == "42501" && e.Routine == "check_enable_rls" }
+
+// Again reports whether the server undid a whole transaction because of another one.
+func Again(e *pgconn.PgError) bool { return e.Code == "40001" || e.Code == "40P01" }
+
+// Proven marks the words for an error of a server that is out of a resource: it rolled everything back.
+func Proven(e *pgconn.PgError, words error) error {
+	if strings.HasPrefix(e.Code, "53") {
+		return &model.Untouched{Err: words}
+	}
+	return words
+}
+
+// endPatience is for a commit or rollback that has begun.
+const endPatience = 30 * time.Second
+
+// Unbroken ends a transaction. The end of ctx does not interrupt it: the outcome would be unknown.
+func Unbroken(ctx context.Context, end func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
+	defer cancel()
+	return end(ctx)
 }
