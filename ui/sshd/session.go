@@ -60,8 +60,9 @@ func (s *Server) session(ch charm.Session) {
 	}
 	known, ok := find(keys, key)
 	pty, changes, terminal := ch.Pty()
+	sizes := make(chan tui.Size, 1)
 	if terminal {
-		defer func() { go drain(changes) }() // of a session that was refused, too
+		go forward(changes, sizes) // of a session that is refused, too
 	}
 	switch {
 	case !ok: // removed from the file since the login
@@ -95,7 +96,7 @@ func (s *Server) session(ch charm.Session) {
 	g := guestOf(ch.Context())
 	g.begin()
 	defer g.end()
-	s.serve(ch, known, pty, changes)
+	s.serve(ch, known, pty, sizes)
 }
 
 // sit counts a session of a key. Where there are others, one seat in four is left to them.
@@ -119,12 +120,10 @@ func (s *Server) sit(key string, others bool) (leave func(), ok bool) {
 	}, true
 }
 
-func (s *Server) serve(ch charm.Session, known AuthorizedKey, pty charm.Pty, changes <-chan charm.Window) {
+func (s *Server) serve(ch charm.Session, known AuthorizedKey, pty charm.Pty, sizes <-chan tui.Size) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
 	defer context.AfterFunc(ch.Context(), cancel)()
-	sizes := make(chan tui.Size, 1)
-	go forward(changes, sizes)
 	sum := ssh.FingerprintSHA256(known.Key)
 	one := Session{
 		Operator: audit.Actor{ID: sum, Authenticated: true, Key: sum},
@@ -142,12 +141,6 @@ func (s *Server) serve(ch charm.Session, known AuthorizedKey, pty charm.Pty, cha
 func refuse(ch charm.Session, code int, line string) {
 	_, _ = io.WriteString(ch.Stderr(), safetext.Line(line).String()+"\r\n")
 	_ = ch.Exit(code)
-}
-
-// drain takes the sizes that nobody needs any more, until the channel ends: the library waits for a reader of each.
-func drain(changes <-chan charm.Window) {
-	for range changes {
-	}
 }
 
 // forward passes sizes on, only the newest when the reader is late: the library stops serving the connection
