@@ -333,13 +333,10 @@ func (e *exporter) displaced() error {
 			e.miss(ownStore, "what undo keeps of a change cannot be read: %s", model.KindOf(err))
 			continue
 		}
-		texts, sides := full.Bodies(body), full.Sides
-		if len(sides) == 0 {
-			texts, sides = []string{body}, []undo.Side{{Item: full.Item, Meta: full.Meta, Beside: full.Beside}}
-		}
 		var all []error
-		for i, side := range sides {
-			all = append(all, e.displacedItem(full.Store, undo.Entry{Item: side.Item, Meta: side.Meta, Beside: side.Beside}, texts[i]))
+		sides := full.AllSides()
+		for i, text := range (undo.Entry{Sides: sides}).Bodies(body) {
+			all = append(all, e.displacedItem(full.Store, undo.Entry{Item: sides[i].Item, Meta: sides[i].Meta, Beside: sides[i].Beside}, text))
 		}
 		for _, p := range full.Parts { // items that fell with it
 			all = append(all, e.displacedItem(full.Store, undo.Entry{Item: p.Item, Meta: p.Meta, Beside: p.Beside}, p.Body))

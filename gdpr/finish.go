@@ -184,11 +184,13 @@ func (x *run) settle(ctx context.Context, now time.Time) error {
 // receipted is the receipt of a request that was carried out but not closed, because its process died in
 // between. The same plan continues from there.
 func (d *Desk) receipted(r *Request) (receipt.Receipt, bool) {
-	if r.Done() || r.PlanHash == "" {
-		return receipt.Receipt{}, false
-	}
 	_, rec, _, err := d.signed(r.ID)
-	return rec, err == nil && rec.Request == r.ID && rec.Plan == r.PlanHash && rec.Status == receipt.StatusComplete
+	return rec, err == nil && r.endedBy(rec)
+}
+
+// endedBy reports whether a receipt is of the request's plan as it stands, and the request is not closed yet.
+func (r *Request) endedBy(rec receipt.Receipt) bool {
+	return !r.Done() && r.PlanHash != "" && rec.Request == r.ID && rec.Plan == r.PlanHash && rec.Status == receipt.StatusComplete
 }
 
 // resumeSettling closes such a request.
@@ -233,7 +235,7 @@ func (d *Desk) Receipt(id string) ([]byte, receipt.Receipt, string, error) {
 		return b, rec, key, err
 	}
 	r, err := d.load(id)
-	if _, ended := d.receipted(&r); err == nil && !r.Receipted() && !ended {
+	if err == nil && !r.Receipted() && !r.endedBy(rec) {
 		err = model.Errorf(model.NotFound, "gdpr", "request %s is %s, and has a receipt of an earlier run only: `memdesk gdpr report %s` says where it stands", id, r.State, id)
 	}
 	if err != nil {

@@ -181,7 +181,7 @@ func (k *Keeper) Kept(where string) []string {
 		if e.Where != where {
 			continue
 		}
-		for _, side := range e.sides() {
+		for _, side := range e.AllSides() {
 			ids = append(ids, side.Item)
 		}
 	}
@@ -341,7 +341,7 @@ func (k *Keeper) dropAbout(s model.Store, person string, items ...string) error 
 		case !slices.Contains(places, e.Where):
 			return false, nil
 		}
-		return slices.ContainsFunc(e.sides(), func(side Side) bool { return about(side.Item, side.Meta) }) ||
+		return slices.ContainsFunc(e.AllSides(), func(side Side) bool { return about(side.Item, side.Meta) }) ||
 			slices.ContainsFunc(e.Parts, func(p Part) bool { return about(p.Item, p.Meta) }), nil
 	})
 	return err

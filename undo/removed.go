@@ -16,7 +16,7 @@ func Removed(entries []Entry, s model.Store) map[string]time.Time {
 		if e.Store != s.Name || !slices.Contains(places, e.Where) || e.After == "" { // interrupted, and reported as that
 			continue
 		}
-		for _, side := range e.sides() {
+		for _, side := range e.AllSides() {
 			if side.After == model.Absent && side.Existed && out[side.Item].Before(e.At) {
 				out[side.Item] = e.At
 			}

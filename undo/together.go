@@ -323,8 +323,8 @@ func reverse(s model.Store, side Side, text string) Change {
 	return Change{Retain: &model.RetainRequest{ID: side.Item, Content: text, Meta: meta, Binary: asBytes(s, text), Restore: true, Beside: side.Beside}}
 }
 
-// sides are the items of an entry, also of one with a single change.
-func (e Entry) sides() []Side {
+// AllSides are the items of an entry, also of one with a single change.
+func (e Entry) AllSides() []Side {
 	if len(e.Sides) > 0 {
 		return e.Sides
 	}
@@ -334,7 +334,7 @@ func (e Entry) sides() []Side {
 // Reverse is the change that restores an item to its state before entry e's change, which left the item at
 // revision after; NotFound where e keeps no such state, Unsupported where it cannot be restored.
 func (k *Keeper) Reverse(s model.Store, e Entry, item string, after model.Revision) (Change, error) {
-	sides := e.sides()
+	sides := e.AllSides()
 	i := slices.IndexFunc(sides, func(side Side) bool { return side.Item == item && side.After == after && side.Existed })
 	if i < 0 || after == "" {
 		return Change{}, model.Errorf(model.NotFound, "undo", "%s keeps no such text", e.ID)
