@@ -35,12 +35,6 @@ type Held struct {
 	At       time.Time           `json:"at"`
 }
 
-// HeldPrefix begins the ids of held writes.
-const HeldPrefix = review.HeldPrefix
-
-// HeldSource is the source that a held entry names.
-const HeldSource = review.HeldSource
-
 // maxHeld is how many writes a shelf keeps (AD10). One more is refused: dropping the oldest would let a writer push
 // out the evidence against itself.
 const maxHeld = 1000
@@ -77,7 +71,7 @@ func (s *Shelf) Put(h Held) (Held, error) {
 		return h, err
 	}
 	sum := sha256.Sum256(key)
-	h.ID = HeldPrefix + hex.EncodeToString(sum[:16])
+	h.ID = review.HeldPrefix + hex.EncodeToString(sum[:16])
 	if first, err := s.Get(h.ID); err == nil {
 		return first, nil
 	}
@@ -111,7 +105,7 @@ func (s *Shelf) Put(h Held) (Held, error) {
 }
 
 func (s *Shelf) path(id string) string {
-	return filepath.Join(s.dir, strings.TrimPrefix(id, HeldPrefix)+".json")
+	return filepath.Join(s.dir, strings.TrimPrefix(id, review.HeldPrefix)+".json")
 }
 
 // List returns the entries of one store, or of all for "", oldest first, and the names of unreadable files.
@@ -128,7 +122,7 @@ func (s *Shelf) List(store string) (out []Held, damaged []string, err error) {
 		if !ok {
 			continue
 		}
-		h, err := s.Get(HeldPrefix + id)
+		h, err := s.Get(review.HeldPrefix + id)
 		switch {
 		case errors.Is(err, model.NotFound):
 		case err != nil:
@@ -256,7 +250,7 @@ func (q heldQuarantine) Quarantined(ctx context.Context) ([]model.Quarantined, e
 		out = append(out, e)
 	}
 	for _, name := range damaged {
-		out = append(out, unread(HeldPrefix+strings.TrimSuffix(name, ".json")))
+		out = append(out, unread(review.HeldPrefix+strings.TrimSuffix(name, ".json")))
 	}
 	return out, nil
 }
@@ -280,11 +274,11 @@ func (q heldQuarantine) ReadQuarantined(ctx context.Context, id string) (model.Q
 
 // unread stands for a file that cannot be read. Nobody knows its store, so every store shows it.
 func unread(id string) model.Quarantined {
-	return model.Quarantined{ID: id, Source: HeldSource, Problem: "the held write cannot be read"}
+	return model.Quarantined{ID: id, Source: review.HeldSource, Problem: "the held write cannot be read"}
 }
 
 func (h Held) entry() model.Quarantined {
-	return model.Quarantined{ID: h.ID, Source: HeldSource, SourceID: h.Request.ID, Category: h.Category, Pattern: h.Pattern,
+	return model.Quarantined{ID: h.ID, Source: review.HeldSource, SourceID: h.Request.ID, Category: h.Category, Pattern: h.Pattern,
 		SHA256: quarantine.Sum(h.Request.Content), At: h.At, Bytes: int64(len(h.Request.Content)), Body: h.Request.Content}
 }
 

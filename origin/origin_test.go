@@ -387,7 +387,7 @@ func TestHeld(t *testing.T) {
 	if err != nil || len(all) != 2 || len(damaged) != 0 {
 		t.Fatal(all, damaged, err)
 	}
-	info, err := os.Stat(filepath.Join(d.dir, "state", "held", strings.TrimPrefix(all[0].ID, origin.HeldPrefix)+".json"))
+	info, err := os.Stat(filepath.Join(d.dir, "state", "held", strings.TrimPrefix(all[0].ID, review.HeldPrefix)+".json"))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
@@ -396,7 +396,7 @@ func TestHeld(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.Source == origin.HeldSource && e.Match != "" {
+		if e.Source == review.HeldSource && e.Match != "" {
 			seen++
 		}
 	}

@@ -204,7 +204,7 @@ func TestADamagedHeldWriteCanBeDeleted(t *testing.T) {
 	if err := d.retain(agent(t.Context(), "alpha"), one, "a fact\n", model.Append); !errors.As(err, &held) {
 		t.Fatal(err)
 	}
-	file := filepath.Join(d.dir, "state", "held", strings.TrimPrefix(held.Entry, origin.HeldPrefix)+".json")
+	file := filepath.Join(d.dir, "state", "held", strings.TrimPrefix(held.Entry, review.HeldPrefix)+".json")
 	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"memdesk/internal/clock"
 	"memdesk/model"
 	"memdesk/origin"
+	"memdesk/quarantine/review"
 	"memdesk/undo"
 )
 
@@ -312,7 +313,7 @@ func TestAnItemNamedLikeAHeldWrite(t *testing.T) {
 	if got := takeBack(t, d.ledger, d.keeper, d.fleet, "alpha"); got[id] != origin.ActForget || d.read(id) != "" {
 		t.Errorf("plan %v; after it %q", got, d.read(id))
 	}
-	held := origin.HeldPrefix + strings.Repeat("0a", 16)
+	held := review.HeldPrefix + strings.Repeat("0a", 16)
 	if err := d.retain(agent(t.Context(), "alpha"), held, "planted\n", model.Replace); !errors.Is(err, model.InvalidInput) || d.read(held) != "" {
 		t.Errorf("%v; %q stands", err, d.read(held))
 	}
