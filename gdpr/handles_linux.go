@@ -14,9 +14,9 @@ import (
 	"memdesk/model"
 )
 
-// handles reports a process that still holds a removed file open: one that the plan changes, one whose bytes or name name
-// the subject, or one that cannot be read to the end. Its bytes stay on the disk until the process closes it. Only processes
-// that this user may inspect are checked; false when there is no such file.
+// handles reports a process that still holds a removed file open: that of an item which the plan changes, or the temporary
+// file of that change, one whose bytes or name name the subject, or one that cannot be read to the end. Its bytes stay on the
+// disk until the process closes it. Only processes that this user may inspect are checked; false when there is no such file.
 func (x *run) handles(ctx context.Context, s model.Store, sp StorePlan) (receipt.Layer, bool) {
 	row := receipt.Layer{Store: s.Name, Layer: "open handles", Method: "removed files that processes hold open, byte scan", Verdict: model.VerdictPending}
 	root, err := filepath.EvalSymlinks(s.Location)
@@ -26,16 +26,24 @@ func (x *run) handles(ctx context.Context, s model.Store, sp StorePlan) (receipt
 	if x.unlinked == nil {
 		x.unlinked = unlinked()
 	}
-	var closed []string
+	var changed, closed []string
+	path := files(&s)
+	for _, st := range sp.Steps {
+		if st.changes() {
+			changed = append(changed, path(st.ID))
+		}
+	}
 	for fd, name := range x.unlinked {
 		beside, isBeside := strings.CutPrefix(name, root+"-") // of a database
-		if name != root && !strings.HasPrefix(name, root+"/") && !(isBeside && slices.Contains([]string{"wal", "shm", "journal"}, beside)) {
+		id, below := strings.CutPrefix(name, root+"/")
+		was := slices.ContainsFunc(changed, func(file string) bool { return name == file || strings.HasPrefix(name, file+".tmp.") })
+		if name != root && !below && !was && !(isBeside && slices.Contains([]string{"wal", "shm", "journal"}, beside)) {
 			continue
 		}
 		rep, err := x.scanHandle(ctx, fd)
 		row.BytesScanned += rep.Bytes
 		row.Hits += rep.Hits
-		if id, below := strings.CutPrefix(name, root+"/"); below && (sp.changes(id) || x.m.Names(id)) { // root may name the subject: it stays
+		if was || below && x.m.Names(id) { // root may name the subject: it stays
 			row.Hits++
 		}
 		closed = append(closed, rep.Closed...)
@@ -75,13 +83,6 @@ func unlinked() map[string]string {
 		}
 	}
 	return out
-}
-
-// changes reports whether the plan changes the item of a file's name, which may be the temporary one of that change.
-func (sp *StorePlan) changes(name string) bool {
-	return slices.ContainsFunc(sp.Steps, func(st Step) bool {
-		return st.changes() && (name == st.ID || strings.HasPrefix(name, st.ID+".tmp."))
-	})
 }
 
 // scanHandle reads an open file whose name is gone; nothing where it is closed meanwhile.

@@ -72,28 +72,33 @@ func TestARemovedLogBelowADirectoryOfThatName(t *testing.T) {
 	w.complete(w.plan(w.file().ID))
 }
 
-// TestEarlierFileOfARemovedNote: a process that still has the file of a note before its last change open keeps it, though
-// that text does not name the subject. The store is opened by a link, as a manager of dotfiles makes it.
-func TestEarlierFileOfARemovedNote(t *testing.T) {
-	w := newWorld(t)
-	note := filepath.Join(w.dir, "real/memory/idea/n.md")
-	plant(t, w.dir, map[string]string{"real/memory/idea/n.md": "prefers tea\n", "new.md": "Of " + name + "\n"})
-	f, err := os.Open(note)
-	if err != nil {
-		t.Fatal(err)
+// TestEarlierFileOfARemovedItem: a process that still has the file of an item before its last change open keeps it, though
+// that text does not name the subject. The vault is opened by a link, as a manager of dotfiles makes it; an id of Crewship's
+// store is no path.
+func TestEarlierFileOfARemovedItem(t *testing.T) {
+	for kind, file := range map[string]string{"vault": "real/memory/idea/n.md", "crewship": "real/output/crews/c1/agents/red/.memory/AGENT.md"} {
+		t.Run(kind, func(t *testing.T) {
+			w := newWorld(t)
+			item := filepath.Join(w.dir, file)
+			plant(t, w.dir, map[string]string{file: "prefers tea\n", "new.md": "Of " + name + "\n"})
+			f, err := os.Open(item)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			if err := errors.Join(os.Rename(filepath.Join(w.dir, "new.md"), item), os.Symlink("real", filepath.Join(w.dir, "link"))); err != nil {
+				t.Fatal(err)
+			}
+			w.more = []backends.StoreConfig{{Name: "more", Kind: kind, Path: filepath.Join(w.dir, "link")}}
+			w.open()
+			out, err := w.erase(w.plan(w.file().ID))
+			if got := verdictOf(out.Layers, "open handles"); err != nil || got != model.VerdictPending || out.Status != gdpr.StatePending {
+				t.Errorf("%s, %q, %v", out.Status, got, err)
+			}
+			f.Close()
+			w.complete(w.plan(w.file().ID))
+		})
 	}
-	defer f.Close()
-	if err := errors.Join(os.Rename(filepath.Join(w.dir, "new.md"), note), os.Symlink("real", filepath.Join(w.dir, "vault"))); err != nil {
-		t.Fatal(err)
-	}
-	w.more = []backends.StoreConfig{w.vault("vault")}
-	w.open()
-	out, err := w.erase(w.plan(w.file().ID))
-	if got := verdictOf(out.Layers, "open handles"); err != nil || got != model.VerdictPending || out.Status != gdpr.StatePending {
-		t.Errorf("%s, %q, %v", out.Status, got, err)
-	}
-	f.Close()
-	w.complete(w.plan(w.file().ID))
 }
 
 // TestOwnFilesThatNobodyCanOpen: a file of memdesk's own state that cannot be opened is not clean; the hashes of the
