@@ -2,12 +2,12 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/backends/internal/jsonedit"
 	"memdesk/model"
 )
 
@@ -183,7 +183,7 @@ func (t *sideTable) look() (changes []rowChange, named bool, err error) {
 func (t *sideTable) judge(c *rowChange, i int, cell string) (concerns bool) {
 	text, drop := cell, false
 	if i < len(t.texts) {
-		text, drop = withoutIDs(text, t.req.Removed)
+		text, drop = jsonedit.WithoutTexts(text, func(id string) bool { return slices.Contains(t.req.Removed, id) })
 	}
 	c.drop = c.drop || drop
 	concerns = text != "" && t.req.Concerns != nil && t.req.Concerns([]byte(text))
@@ -268,21 +268,4 @@ func dropTied(q *query, from, mine string, args []any, texts, removed []string) 
 		gone += n
 	}
 	return gone, nil
-}
-
-// withoutIDs drops removed ids from a JSON list of ids; emptied reports that none is left.
-func withoutIDs(text string, removed []string) (after string, emptied bool) {
-	var ids []string
-	if len(removed) == 0 || !strings.HasPrefix(text, "[") || json.Unmarshal([]byte(text), &ids) != nil {
-		return text, false
-	}
-	kept := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(removed, id) })
-	if len(kept) == len(ids) {
-		return text, false
-	}
-	out, err := json.Marshal(kept)
-	if err != nil {
-		return text, false
-	}
-	return string(out), len(kept) == 0
 }

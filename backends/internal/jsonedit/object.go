@@ -4,6 +4,7 @@ package jsonedit
 
 import (
 	"bytes"
+	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -164,6 +165,24 @@ func QuoteList(texts []string) []byte {
 		out = append(out, Quote(t)...)
 	}
 	return append(out, ']')
+}
+
+// WithoutTexts drops texts from a JSON list of texts; emptied reports that none is left. What is no such list, or holds
+// none of them, stays as it is.
+func WithoutTexts(list string, drop func(text string) bool) (rest string, emptied bool) {
+	var texts []string
+	if !strings.HasPrefix(list, "[") || json.Unmarshal([]byte(list), &texts) != nil {
+		return list, false
+	}
+	kept := slices.DeleteFunc(slices.Clone(texts), drop)
+	if len(kept) == len(texts) {
+		return list, false
+	}
+	out, err := json.Marshal(kept)
+	if err != nil {
+		return list, false
+	}
+	return string(out), len(kept) == 0
 }
 
 // Manner is how the line separates members and values: some writers put a blank.

@@ -73,3 +73,18 @@ func TestParse(t *testing.T) {
 		}
 	}
 }
+
+// TestWithoutTexts: only a list of texts changes, and only where it holds one that goes.
+func TestWithoutTexts(t *testing.T) {
+	for list, want := range map[string]struct {
+		rest    string
+		emptied bool
+	}{
+		`["a", "x", "b"]`: {`["a","b"]`, false}, `["x", "x"]`: {`[]`, true}, `[ "a" ]`: {`[ "a" ]`, false}, `[]`: {`[]`, false},
+		`["x", 1]`: {`["x", 1]`, false}, `["x"`: {`["x"`, false}, `x`: {`x`, false}, ``: {``, false},
+	} {
+		if rest, emptied := WithoutTexts(list, func(text string) bool { return text == "x" }); rest != want.rest || emptied != want.emptied {
+			t.Errorf("%s: %s, emptied %v", list, rest, emptied)
+		}
+	}
+}

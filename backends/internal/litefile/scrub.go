@@ -2,7 +2,6 @@ package litefile
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"memdesk/backends/internal/jsonedit"
 	"memdesk/model"
 )
 
@@ -581,7 +581,7 @@ func clean(at, cells []any, req model.ScrubRequest, removed map[string]bool) *cl
 			r.drop = r.drop || req.Redact == nil
 			r.cells[i] = noNumber{}
 		}
-		after, emptied := withoutIDs(text, removed)
+		after, emptied := jsonedit.WithoutTexts(text, func(id string) bool { return removed[id] })
 		if emptied {
 			r.drop = true
 		}
@@ -666,27 +666,6 @@ func likeCell(c any, text string) any {
 		return jsonb(text)
 	}
 	return text
-}
-
-// withoutIDs takes removed ids out of a JSON list of ids; emptied says that
-// nothing is left of it.
-func withoutIDs(text string, removed map[string]bool) (after string, emptied bool) {
-	if len(removed) == 0 || !strings.HasPrefix(text, "[") {
-		return text, false
-	}
-	var ids []string
-	if json.Unmarshal([]byte(text), &ids) != nil {
-		return text, false
-	}
-	kept := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return removed[id] })
-	if len(kept) == len(ids) {
-		return text, false
-	}
-	out, err := json.Marshal(kept)
-	if err != nil {
-		return text, false
-	}
-	return string(out), len(kept) == 0
 }
 
 // writeOnce writes a row, and once more with numbers behind what is new, or below zero, where the
