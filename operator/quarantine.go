@@ -95,7 +95,7 @@ func (s *Quarantine) Entry(ctx context.Context, store, id string) (QuarantineDet
 	if err != nil {
 		return QuarantineDetail{}, err
 	}
-	d := QuarantineDetail{QuarantineEntry: quarantineRow(e), Body: e.Body, Decoded: e.Decoded}
+	d := QuarantineDetail{QuarantineEntry: quarantineRow(e), Body: e.Body, Decoded: e.Decoded, Fields: slices.Clone(e.Fields)}
 	d.Writer = s.writer(ctx, st, d.QuarantineEntry)
 	if e.FalsePositive != "" {
 		d.Fields = append(d.Fields, model.Field{Name: "known false positive", Value: e.FalsePositive})

@@ -279,7 +279,19 @@ func unread(id string) model.Quarantined {
 
 func (h Held) entry() model.Quarantined {
 	return model.Quarantined{ID: h.ID, Source: review.HeldSource, SourceID: h.Request.ID, Category: h.Category, Pattern: h.Pattern,
-		SHA256: quarantine.Sum(h.Request.Content), At: h.At, Bytes: int64(len(h.Request.Content)), Body: h.Request.Content}
+		SHA256: quarantine.Sum(h.Request.Content), At: h.At, Bytes: int64(len(h.Request.Content)), Body: h.Request.Content, Fields: h.fields()}
+}
+
+// fields say what the write would do, for the one who decides on it.
+func (h Held) fields() []model.Field {
+	r := h.Request
+	out := slices.DeleteFunc([]model.Field{{Name: "writer", Value: h.Writer.Actor}, {Name: "mode", Value: string(r.Mode)}, {Name: "item", Value: cmp.Or(h.Item, r.ID)},
+		{Name: "tier", Value: r.Tier}, {Name: "key", Value: r.Key}, {Name: "agent", Value: r.AgentID}, {Name: "crew", Value: r.CrewID}},
+		func(f model.Field) bool { return f.Value == "" })
+	for _, f := range r.Meta {
+		out = append(out, model.Field{Name: "field " + f.Name, Value: f.Value})
+	}
+	return out
 }
 
 type heldProvider struct {

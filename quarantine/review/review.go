@@ -40,6 +40,7 @@ type Entry struct {
 	FalsePositive string // why this looks like a known false positive; empty when not
 	Problem       string // why the entry could not be read or verified
 	Body          string // only from Read
+	Fields        []model.Field
 }
 
 // Verdicts of the gate, which no store's scanner can repeat.
@@ -147,7 +148,9 @@ func Read(ctx context.Context, s model.Store, id string) (Entry, error) {
 		q, err := s.Quarantine.ReadQuarantined(ctx, id)
 		if err == nil {
 			e := fromFile(s, q)
-			e.Live, e.Gone = stillBlocked(ctx, s, q.SourceID)
+			if !HeldID(id) { // it waits to be written: its text never stood in the item
+				e.Live, e.Gone = stillBlocked(ctx, s, q.SourceID)
+			}
 			return e, nil
 		}
 		if !errors.Is(err, model.NotFound) && !errors.Is(err, model.InvalidInput) {
@@ -186,7 +189,7 @@ func stillBlocked(ctx context.Context, s model.Store, id string) (live *bool, go
 // fromFile keeps the store's recorded verdict and finds its place again.
 func fromFile(s model.Store, q model.Quarantined) Entry {
 	e := Entry{Store: s.Name, ID: q.ID, Source: q.Source, SourceID: q.SourceID, Filed: true, SHA256: q.SHA256, Bytes: q.Bytes,
-		At: q.At, Category: q.Category, Pattern: q.Pattern, Problem: q.Problem, Body: q.Body}
+		At: q.At, Category: q.Category, Pattern: q.Pattern, Problem: q.Problem, Body: q.Body, Fields: q.Fields}
 	e.locate(quarantine.RulesOf(s.Scanner))
 	return e
 }

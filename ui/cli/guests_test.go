@@ -125,6 +125,20 @@ func TestReviewOnBothFaces(t *testing.T) {
 		if n := strings.Count(held, `"id":"door/`); (n == 2) != (untrusted == "review") || n != 2 && n != 0 {
 			t.Errorf("%s: %d writes wait: %s", untrusted, n, held)
 		}
+		for _, row := range d.run("quarantine", "list", "--json").rows {
+			id, _ := row["id"].(string)
+			if !strings.HasPrefix(id, "door/") {
+				continue
+			}
+			whole := d.run("quarantine", "show", "crewship:"+id, "--json").rows[0] // whoever releases it has to see what it would do
+			fields, _ := whole["fields"].(map[string]any)
+			if where := fields["item"]; where != "daily/2031-01-01.md" && where != "daily/2031-01-02.md" || fields["writer"] == nil || fields["mode"] == nil || whole["live"] != nil {
+				t.Errorf("%s: of %s it shows %v, live %v", untrusted, id, fields, whole["live"])
+			}
+			if out := d.run("quarantine", "show", "crewship:"+id).out; !strings.Contains(out, "item: daily/2031-01-0") || !strings.Contains(out, "(unknown)") {
+				t.Errorf("%s: %s", untrusted, out)
+			}
+		}
 		if row := d.run("origin", "crewship:daily/2031-01-03.md", "--json").rows[0]; row["actor"] != "desk" || row["channel"] != "user" || row["trust"] != "trusted" {
 			t.Errorf("%s: the desk's write: %v", untrusted, row)
 		}

@@ -176,10 +176,11 @@ type entryRow struct {
 // heldRow is a quarantined entry, whole.
 type heldRow struct {
 	entryRow
-	Score    float64         `json:"score"`
-	Signals  []signal.Signal `json:"signals"`
-	Findings []foundRow      `json:"findings"`
-	Body     string          `json:"body"`
+	Score    float64           `json:"score"`
+	Signals  []signal.Signal   `json:"signals"`
+	Findings []foundRow        `json:"findings"`
+	Fields   map[string]string `json:"fields"`
+	Body     string            `json:"body"`
 }
 
 // foundRow is a passage that a rule blocks.
@@ -226,7 +227,7 @@ func (a *app) showQuarantined(ctx context.Context, desk *operator.Session, s mod
 		found := mapped(e.Findings, func(f quarantine.Finding) foundRow {
 			return foundRow{f.Category, f.Pattern, f.Stage.String(), f.Start, f.End, f.Line, f.Col, f.Match, f.Decoded}
 		})
-		a.emit("quarantine", heldRow{a.newEntryRow(e), score.Sum, list(score.Signals), found, e.Body})
+		a.emit("quarantine", heldRow{a.newEntryRow(e), score.Sum, list(score.Signals), found, model.Values(e.Fields), e.Body})
 		return nil
 	}
 	a.linef("%s", ref.String())
@@ -234,6 +235,9 @@ func (a *app) showQuarantined(ctx context.Context, desk *operator.Session, s mod
 	a.linef("verdict: %s / %s   sha256 %s   quarantined %s", e.Category, e.Pattern, e.SHA256, when(e.At))
 	a.fieldf("known false positive: %s", e.FalsePositive)
 	a.fieldf("problem: %s", e.Problem)
+	for _, f := range e.Fields {
+		a.linef("  %s: %s", f.Name, a.text.LineMax(f.Value, 400))
+	}
 	for _, f := range e.Findings {
 		a.linef("  line %d col %d  %s / %s  %q", f.Line, f.Col, f.Category, f.Pattern, f.Match)
 		if f.Decoded != "" {
