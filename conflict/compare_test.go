@@ -15,6 +15,7 @@ import (
 
 	"memdesk/conflict"
 	"memdesk/conflict/merge"
+	"memdesk/conflict/names"
 	"memdesk/internal/gitlog/gitlogtest"
 	"memdesk/model"
 )
@@ -48,6 +49,22 @@ func TestABaseOfAnotherNormalForm(t *testing.T) {
 		d := newDesk(t, map[string]string{copied: "a\n", tt.base + ".md": "b\n", lower + ".md": "c\n"})
 		if c := d.find(copied); c.BaseID != tt.base+".md" {
 			t.Errorf("%+q: the base is %+q", copied, c.BaseID)
+		}
+	}
+}
+
+// TestBasesInTwoOtherSpellings: the name does not say which of them is the base, so only a text that is like it does.
+func TestBasesInTwoOtherSpellings(t *testing.T) {
+	const copied = "note (Mira Stone's conflicted copy 2026-05-27).md"
+	for _, tt := range []struct{ text, base string }{{"1\n2\n3\n4\n", "Note.md"}, {"other\n", ""}} {
+		d := newDesk(t, map[string]string{copied: tt.text, "NOTE.md": "a\nb\nc\nd\n", "Note.md": "1\n2\n3\n5\n"})
+		for c, err := range conflict.List(t.Context(), d.store, conflict.Options{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.ID == copied && (c.BaseID != tt.base || c.Confidence == names.Certain && !c.Orphan) {
+				t.Errorf("%q: the base is %q, %s, %s", tt.text, c.BaseID, c.Confidence, c.Reason)
+			}
 		}
 	}
 }

@@ -32,9 +32,9 @@ func (t *tree) pairedByFolder(c candidate) (paired, bool) {
 	m := c.matches[0]
 	r := reading{match: m, need: m.Need, target: c.target, chain: []Step{{Name: m.Base(), Marker: m.Marker, Tool: m.Row.Tool, Row: m.Row.Number}}}
 	p := paired{id: c.id, key: c.target, lone: r, orphan: m.Orphan != ""}
-	if id, ok := t.lookup(c.target); ok && id != c.id {
-		r.baseID = id
-		p.readings, p.key = []reading{r}, id
+	if ids := t.lookup(c.target); len(ids) == 1 && ids[0] != c.id {
+		r.baseID = ids[0]
+		p.readings, p.key = []reading{r}, ids[0]
 	}
 	return p, p.orphan || len(p.readings) > 0
 }

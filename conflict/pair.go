@@ -39,8 +39,16 @@ func (t *tree) pair(c candidate) []reading {
 			for i, b := range p.bases {
 				step := Step{Name: b, Marker: p.self.Marker, Tool: p.self.Row.Tool, Row: p.self.Row.Number}
 				chain := append(slices.Clone(p.chain), step)
-				if id, ok := t.lookup(dir + b); ok && id != c.id && b != own {
-					out = append(out, reading{match: p.match, need: p.need, baseID: id, chain: chain})
+				ids, match, need, found := t.lookup(dir+b), p.match, p.need, len(out)
+				if len(ids) > 1 {
+					match.Confidence, need = names.Possible, names.BaseAndContent
+				}
+				for _, id := range ids {
+					if id != c.id && b != own {
+						out = append(out, reading{match: match, need: need, baseID: id, chain: chain})
+					}
+				}
+				if len(out) > found {
 					break // further bases of a match come from the same cut
 				}
 				if i > 0 {

@@ -239,26 +239,24 @@ func inVersions(id string) bool {
 	return i == 0 || i > 0 && id[i-1] == '/'
 }
 
-// lookup finds the id for folder and base: exactly, or in the only other spelling.
-func (t *tree) lookup(id string) (string, bool) {
+// lookup finds the id for folder and base: exactly, or in another spelling. Of several spellings in another case nobody
+// knows which is meant.
+func (t *tree) lookup(id string) []string {
 	if t.has(id) {
-		return id, true
+		return []string{id}
 	}
 	// A difference of the normal form comes before one of case.
 	nfc, f := norm.NFC.String(id), fold(id)
 	if nfc != id && t.has(nfc) {
-		return nfc, true
+		return []string{nfc}
 	}
 	for _, c := range t.clear[f] {
 		if norm.NFC.String(c) == nfc {
-			return c, true
+			return []string{c}
 		}
 	}
-	if f != id && t.has(f) {
-		return f, true
+	if all := t.clear[f]; len(all) > 0 || f == id || !t.has(f) {
+		return all
 	}
-	if all := t.clear[f]; len(all) > 0 {
-		return all[0], true
-	}
-	return "", false
+	return []string{f}
 }
