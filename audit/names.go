@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -146,44 +147,73 @@ func (l *Log) join(ctx context.Context, rows []Row) error {
 		return err
 	}
 	defer f.Close()
-	for i := range rows {
-		if rows[i].Damaged != "" {
-			continue
+	var wanted []uint64
+	for _, r := range rows {
+		if r.Damaged == "" {
+			wanted = append(wanted, r.Seq)
+			if r.Phase == PhaseOutcome {
+				wanted = append(wanted, r.Link)
+			}
 		}
-		if err := joinRow(f, size, k, &rows[i]); err != nil {
-			return fmt.Errorf("read side table: %w", err)
+	}
+	slices.Sort(wanted)
+	names, err := namesOf(f, size, slices.Compact(wanted))
+	if err != nil {
+		return fmt.Errorf("read side table: %w", err)
+	}
+	for i := range rows {
+		if rows[i].Damaged == "" {
+			joinRow(names, k, &rows[i])
 		}
 	}
 	return nil
 }
 
-// joinRow takes the clear form of an outcome from its intent's row, and from its own where the act made the
-// item that it names.
-func joinRow(f atomicfile.File, size int64, k key, r *Row) error {
-	if r.Phase == PhaseOutcome {
-		if err := joinFrom(f, size, k, r, r.Link, ""); err != nil || r.NameState != NameAbsent {
-			return err
+// far is the distance between two records from which their names are looked up one by one: to look one up reads about as much.
+const far = 1000
+
+// namesOf reads the rows of the side table for ascending sequences, in one pass where they are not far from each other.
+func namesOf(f io.ReaderAt, size int64, wanted []uint64) (map[uint64][]nameRow, error) {
+	out := map[uint64][]nameRow{}
+	for len(wanted) > 0 {
+		from, err := seek(f, size, wanted[0], nameSeq)
+		if err != nil {
+			return nil, err
+		}
+		s := newForward(f, from, size)
+		for last := uint64(0); len(wanted) > 0 && (last == 0 || wanted[0]-last < far); {
+			raw, _, ok := s.next()
+			if !ok {
+				return out, s.err
+			}
+			n, ok := parseName(raw)
+			if !ok || n.Seq < last {
+				continue
+			}
+			at, found := slices.BinarySearch(wanted, n.Seq)
+			if found {
+				out[n.Seq] = append(out[n.Seq], n)
+			}
+			last, wanted = n.Seq, wanted[at:]
 		}
 	}
-	return joinFrom(f, size, k, r, r.Seq, r.TS.Format(tsLayout))
+	return out, nil
 }
 
-func joinFrom(f atomicfile.File, size int64, k key, r *Row, seq uint64, ts string) error {
-	from, err := seek(f, size, seq, nameSeq)
-	if err != nil {
-		return err
+// joinRow takes the clear form of an outcome from its intent's row, and from its own where the act made the
+// item that it names.
+func joinRow(names map[uint64][]nameRow, k key, r *Row) {
+	if r.Phase == PhaseOutcome {
+		if joinFrom(names[r.Link], k, r, r.Link, ""); r.NameState != NameAbsent {
+			return
+		}
 	}
-	s := newForward(f, from, size)
-	for {
-		raw, _, ok := s.next()
-		if !ok {
-			return s.err
-		}
-		n, ok := parseName(raw)
-		if ok && n.Seq > seq {
-			return nil
-		}
-		if ok && (n.Target == r.Target && (ts == "" || n.TS == ts) || ts == "" && n.Target == "") {
+	joinFrom(names[r.Seq], k, r, r.Seq, r.TS.Format(tsLayout))
+}
+
+func joinFrom(names []nameRow, k key, r *Row, seq uint64, ts string) {
+	for _, n := range names {
+		if n.Target == r.Target && (ts == "" || n.TS == ts) || ts == "" && n.Target == "" {
 			if r.Phase != PhaseOutcome || seq == r.Link {
 				r.Reason, r.Origin = n.Reason, n.Origin
 			}
