@@ -1,6 +1,9 @@
 package conflict_test
 
 import (
+	"fmt"
+	"maps"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -44,5 +47,20 @@ func TestCopiesOfFolders(t *testing.T) {
 	}
 	if _, err := conflict.Resolve(t.Context(), d.keeper, d.store, d.find("trip.Conflict/new.md"), conflict.Choice{Take: conflict.TakeCopy}); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestNamesakesOfADumpAreBounded: a folder of READMEs and a lost_and_found of them must not be compared each with each.
+func TestNamesakesOfADumpAreBounded(t *testing.T) {
+	files := map[string]string{"lost_and_found/README.md": "1\n2\n3\n"}
+	for n := range 60 {
+		files[fmt.Sprintf("p%02d/README.md", n)] = fmt.Sprintf("of its own %d\n", n)
+	}
+	for like, want := range map[string]string{"p10/README.md": "p10/README.md", "p59/README.md": ""} {
+		all := maps.Clone(files)
+		all[like] = "1\n2\n3\n4\n"
+		if c := newDesk(t, all).find("lost_and_found/README.md"); c.BaseID != want || (want == "") != strings.Contains(c.Reason, "10 were not compared") {
+			t.Errorf("%s: the base is %q: %s", like, c.BaseID, c.Reason)
+		}
 	}
 }

@@ -274,11 +274,17 @@ func patternReason(r reading) string {
 	return s
 }
 
+// maxNamesakes bounds with how many items of its name a file in lost_and_found is compared: each has its own README.md.
+const maxNamesakes = 50
+
 // dumps pairs files that a tool has set aside with an item of the same name elsewhere.
 func (l *list) dumps(t *tree, emit func(Copy) bool) (bool, error) {
 	for _, id := range t.dumped {
 		if l.seen[id] || l.opt.Only != "" && l.opt.Only != id {
 			continue
+		}
+		if err := model.FromContext(l.ctx, "conflicts"); err != nil {
+			return false, err
 		}
 		_, name := folder(id)
 		texts := map[string]side{}
@@ -287,7 +293,12 @@ func (l *list) dumps(t *tree, emit func(Copy) bool) (bool, error) {
 			Base: BaseMissing, BaseRev: model.Absent, Orphan: true, Reason: "it lies in lost_and_found; no item of its name elsewhere that is like it",
 			Cautions: cautionsFor("google-drive", 9, names.Dump)}
 		c.takeCopy(copied)
-		for _, base := range t.byName[name] {
+		namesakes := t.byName[name]
+		if n := len(namesakes); n > maxNamesakes {
+			namesakes = namesakes[:maxNamesakes]
+			c.Reason = fmt.Sprintf("it lies in lost_and_found; none of the first %d items of its name elsewhere is like it, and %d were not compared", maxNamesakes, n-maxNamesakes)
+		}
+		for _, base := range namesakes {
 			try := c
 			try.Base, try.Orphan, try.BaseID, try.Target = BasePresent, false, base, base
 			r := reading{match: names.Match{Row: &dumpRow}, need: names.BaseAndContent}
