@@ -281,7 +281,8 @@ func (e Entry) anySide(body string, match func(e Entry, body string) bool) bool 
 	return false
 }
 
-// takeBack rolls back the changes before the one that failed.
+// takeBack rolls back the changes before the one that failed. Where a rollback fails too, the error has a
+// kind of its own: that of the first may say that nothing was changed.
 func (k *Keeper) takeBack(ctx context.Context, s model.Store, e Entry, body string, failed int, err error) (Entry, error) {
 	if !model.Unchanged(err) {
 		_ = k.write(e, body) // only its progress; the texts are saved already
@@ -295,7 +296,7 @@ func (k *Keeper) takeBack(ctx context.Context, s model.Store, e Entry, body stri
 		cancel()
 		if back != nil {
 			_ = k.write(e, body)
-			return e, model.Errorf(model.KindOf(err), "", "%w; %s was changed already and could not be put back (%v): undo entry %s keeps what stood there", err, e.Sides[i].Item, back, e.ID)
+			return e, model.Errorf(model.Internal, "", "%v; %s was changed already and could not be put back (%v): undo entry %s keeps what stood there", err, e.Sides[i].Item, back, e.ID)
 		}
 		e.Sides[i].After = ""
 	}
@@ -306,7 +307,7 @@ func (k *Keeper) takeBack(ctx context.Context, s model.Store, e Entry, body stri
 	defer cancel()
 	if _, lost, warnings := restoreParts(ctx, s, e); lost {
 		_ = k.write(e, body)
-		return e, model.Errorf(model.KindOf(err), "", "%w; not all that fell could be put back (%s): undo entry %s keeps it", err, strings.Join(warnings, "; "), e.ID)
+		return e, model.Errorf(model.Internal, "", "%v; not all that fell could be put back (%s): undo entry %s keeps it", err, strings.Join(warnings, "; "), e.ID)
 	}
 	return Entry{}, errors.Join(err, k.drop(e.ID))
 }

@@ -763,6 +763,22 @@ func TestEachRollbackHasItsOwnTime(t *testing.T) {
 	}
 }
 
+// TestAFailedRollbackIsNoConflict: a conflict proves that nothing was changed, and here something was.
+func TestAFailedRollbackIsNoConflict(t *testing.T) {
+	s, k, _, _ := setup(t)
+	s.items["b"], s.items["c"] = "one", "one"
+	writes := 0
+	s.before = func() {
+		if writes++; writes == 2 {
+			s.items["b"], s.items["c"] = "of another writer", "of another writer"
+		}
+	}
+	_, e, err := k.Together(t.Context(), s.store(), undo.OpResolve, []undo.Change{{Retain: &model.RetainRequest{ID: "b", Content: "two"}}, {Forget: &model.ForgetRequest{ID: "c"}}})
+	if err == nil || errors.Is(err, model.Conflict) || model.Unchanged(err) || !strings.Contains(err.Error(), "could not be put back") || !strings.Contains(err.Error(), e.ID) {
+		t.Errorf("%s, kind %s, entry %q", err, model.KindOf(err), e.ID)
+	}
+}
+
 // Entries of an earlier version use another word for a resolve.
 func TestResolveOfAnEarlierVersion(t *testing.T) {
 	s, k, _, dir := setup(t)
