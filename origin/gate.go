@@ -59,8 +59,12 @@ func Gate(r Rules) model.Middleware {
 		if c.Retain == nil && (c.Forget == nil || c.Forget.ID == "") {
 			return next(ctx)
 		}
-		if c.Forget != nil && r.Shelf.holds(c.Store.Name, c.Forget.ID) {
-			return next(ctx) // no item goes
+		if c.Forget != nil {
+			if held, err := r.Shelf.holds(ctx, c.Store, c.Forget.ID); err != nil {
+				return err
+			} else if held {
+				return next(ctx) // no item goes
+			}
 		}
 		w, named := From(ctx)
 		if !named {
@@ -76,10 +80,10 @@ func Gate(r Rules) model.Middleware {
 				return err
 			}
 			was, created = item, absent || c.Retain.IfMatch == model.Absent
+			if review.HeldID(id) && (w.Agent || w.Face == contract) { // a forget of the held write would mean the item
+				return model.Errorf(model.InvalidInput, "retain", "%q is the form of a held write's id: give the item another one", id)
+			}
 			if w.Agent {
-				if review.HeldID(id) {
-					return model.Errorf(model.InvalidInput, "retain", "%q is the form of a held write's id: give the item another one", id)
-				}
 				if err := r.review(ctx, c, id, w, was); err != nil {
 					return err
 				}

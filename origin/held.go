@@ -154,13 +154,21 @@ func (s *Shelf) Get(id string) (Held, error) {
 	return h, nil
 }
 
-// holds reports whether an id is that of a held write of a store, or of a damaged one.
-func (s *Shelf) holds(store, id string) bool {
+// holds reports whether a Forget of an id means a held write of a store, or a damaged one, whose store nobody knows. An
+// item of that id goes first: undo keeps its text, and nothing keeps a held write's.
+func (s *Shelf) holds(ctx context.Context, store *model.Store, id string) (bool, error) {
 	if s == nil {
-		return false
+		return false, nil
 	}
 	h, err := s.Get(id)
-	return err == nil && h.Store == store || errors.Is(err, model.Internal)
+	switch {
+	case errors.Is(err, model.NotFound) || err == nil && h.Store != store.Name:
+		return false, nil
+	case err != nil && !errors.Is(err, model.Internal):
+		return false, err
+	}
+	item, _, err := before(ctx, store, id)
+	return item == nil, err
 }
 
 // Drop removes an entry; an absent one is no error.
@@ -221,8 +229,9 @@ func (s *Shelf) Erase(match func(data []byte) bool) (int, error) {
 // Attach shows a store's held writes in its quarantine and lets Forget remove them. It goes below the policy,
 // so that the removal is checked and recorded.
 func (s *Shelf) Attach(store model.Store) model.Store {
+	own := store
 	store.Quarantine = heldQuarantine{s, store.Name, store.Quarantine}
-	store.Provider = heldProvider{store.Provider, s, store.Name}
+	store.Provider = heldProvider{store.Provider, s, own}
 	return store
 }
 
@@ -297,17 +306,16 @@ func (h Held) fields() []model.Field {
 type heldProvider struct {
 	model.Provider
 	shelf *Shelf
-	store string
+	store model.Store
 }
 
-// Forget removes a held write, also a damaged one, whose store nobody knows; other requests go to the store.
+// Forget removes a held write; other requests go to the store.
 func (p heldProvider) Forget(ctx context.Context, req model.ForgetRequest) (model.ForgetResult, error) {
-	h, err := p.shelf.Get(req.ID)
-	switch {
-	case errors.Is(err, model.NotFound) || err == nil && h.Store != p.store: // an item may be called so
-		return p.Provider.Forget(ctx, req)
-	case err != nil && !errors.Is(err, model.Internal):
+	switch held, err := p.shelf.holds(ctx, &p.store, req.ID); {
+	case err != nil:
 		return model.ForgetResult{}, err
+	case !held:
+		return p.Provider.Forget(ctx, req)
 	}
 	if err := p.shelf.Drop(req.ID); err != nil {
 		return model.ForgetResult{}, model.Errorf(model.Unavailable, "forget", "the held write cannot be removed")

@@ -1,6 +1,7 @@
 package origin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -37,6 +38,9 @@ func (s *Shelf) Release(ctx context.Context, keeper *undo.Keeper, store model.St
 	}
 	if err != nil {
 		return review.Release{}, err
+	}
+	if held, err := s.holds(ctx, &store, id); err != nil || !held {
+		return review.Release{}, cmp.Or(err, model.Errorf(model.Conflict, "release", "an item of the store has the id of the held write: remove that item first"))
 	}
 	req := h.Request
 	if body != nil {

@@ -303,7 +303,7 @@ func TestTakeBackOfWhatIsPossible(t *testing.T) {
 }
 
 // TestAnItemNamedLikeAHeldWrite: an item whose id begins like that of a held write is an item like all others; one of
-// the whole form can be made by no agent.
+// the whole form can be made by no agent, and goes before a held write of its id.
 func TestAnItemNamedLikeAHeldWrite(t *testing.T) {
 	d := newDesk(t, false)
 	const id = "door/hinge.md"
@@ -314,13 +314,35 @@ func TestAnItemNamedLikeAHeldWrite(t *testing.T) {
 		t.Errorf("plan %v; after it %q", got, d.read(id))
 	}
 	held := review.HeldPrefix + strings.Repeat("0a", 16)
-	if err := d.retain(agent(t.Context(), "alpha"), held, "planted\n", model.Replace); !errors.Is(err, model.InvalidInput) || d.read(held) != "" {
-		t.Errorf("%v; %q stands", err, d.read(held))
+	served := origin.With(t.Context(), origin.Writer{Actor: "planner", Face: "provider", Trust: origin.Untrusted})
+	for _, ctx := range []context.Context{agent(t.Context(), "alpha"), served} {
+		if err := d.retain(ctx, held, "planted\n", model.Replace); !errors.Is(err, model.InvalidInput) || d.read(held) != "" {
+			t.Errorf("%v; %q stands", err, d.read(held))
+		}
 	}
 	if err := d.retain(t.Context(), held, "by ana\n", model.Replace); err != nil {
 		t.Fatal(err)
 	}
 	if res, err := d.store().Provider.Forget(t.Context(), model.ForgetRequest{ID: held}); err != nil || res.Removed != 1 {
 		t.Errorf("%+v, %v", res, err)
+	}
+	h, err := d.shelf.Put(origin.Held{Store: "vault", Request: model.RetainRequest{ID: one, Content: "x\n", Mode: model.Replace}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.retain(t.Context(), h.ID, "by ana\n", model.Replace); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.shelf.Release(t.Context(), d.keeper, d.store(), h.ID, nil); !errors.Is(err, model.Conflict) || d.read(one) != "" {
+		t.Errorf("released beside an item of its id: %v, %q", err, d.read(one))
+	}
+	for _, want := range []string{"the item", "the held write"} {
+		if res, _, err := d.keeper.Forget(t.Context(), d.store(), model.ForgetRequest{ID: h.ID}); err != nil || res.Removed != 1 {
+			t.Errorf("%s: %+v, %v", want, res, err)
+		}
+		all, _, _ := d.shelf.List("vault")
+		if row, _, _ := d.ledger.Latest("vault", h.ID); d.read(h.ID) != "" || (len(all) == 1) != (want == "the item") || row.Revision != model.Absent {
+			t.Errorf("%s: %q stands, %d wait, the ledger has %+v", want, d.read(h.ID), len(all), row)
+		}
 	}
 }
