@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -73,10 +74,13 @@ func (g *Guests) Tokens() string {
 	return safetext.Count(int64(g.count), "token")
 }
 
-// admit opens the missing sessions, then admits only these callers.
+// admit admits only these callers: at once those whose session is open, so that a token taken out does not stay valid
+// while stores open, and then the others.
 func (g *Guests) admit(ctx context.Context, callers []bearer.Caller) error {
+	missing := func(c bearer.Caller) bool { return g.open != nil && g.Session(c.Name) == nil }
+	g.Door.Update(slices.DeleteFunc(slices.Clone(callers), missing))
 	for _, c := range callers {
-		if g.open == nil || g.Session(c.Name) != nil {
+		if !missing(c) {
 			continue
 		}
 		s, err := g.open(ctx, c.Name)

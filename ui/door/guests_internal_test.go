@@ -3,6 +3,7 @@ package door
 import (
 	"context"
 	"errors"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,5 +48,37 @@ func TestAdmittingIsTriedAgain(t *testing.T) {
 	g.look(t.Context(), false)
 	if want := []string{"nobody is let in: %s", "read the tokens again: %s"}; !slices.Equal(said, want) || g.Session("ben") == nil {
 		t.Errorf("said %q; want %q", said, want)
+	}
+}
+
+// TestATokenTakenOutIsRefusedAtOnce: also while the stores of a new caller open.
+func TestATokenTakenOutIsRefusedAtOnce(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "tokens")
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var g *Guests
+	admitted := func(letter string) bool {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.Header.Set("Authorization", "Bearer "+strings.Repeat(letter, 40))
+		return g.Door.Admit(r) != nil
+	}
+	open := func(_ context.Context, name string) (*operator.Session, error) {
+		if name == "cal" && (admitted("a") || !admitted("b")) {
+			t.Error("while a session opens, the old token is valid, or the one that stays is not")
+		}
+		return &operator.Session{}, nil
+	}
+	write("ada " + strings.Repeat("a", 40) + "\nben " + strings.Repeat("b", 40) + "\n")
+	var err error
+	if g, err = Invite(t.Context(), file, open, func(string, ...any) {}); err != nil {
+		t.Fatal(err)
+	}
+	write("ben " + strings.Repeat("b", 40) + "\ncal " + strings.Repeat("c", 40) + "\n")
+	g.look(t.Context(), true)
+	if admitted("a") || !admitted("b") || !admitted("c") {
+		t.Error("the callers are not those of the file")
 	}
 }
