@@ -305,18 +305,15 @@ func (g *graph) observe(ctx context.Context, id string, was model.Item, there bo
 // steps are the removals and then the additions that turn have into want, in its order. The server appends at
 // the end and removes every equal observation.
 func steps(have, want []string) (gone, more []string) {
-	left := slices.DeleteFunc(slices.Clone(have), func(o string) bool { return !slices.Contains(want, o) })
+	wanted := entity.Set(want)
+	left := slices.DeleteFunc(slices.Clone(have), func(o string) bool { return !wanted[o] })
 	n := 0
 	for n < len(left) && n < len(want) && left[n] == want[n] {
 		n++
 	}
-	keep := want[:n]
-	for _, o := range have {
-		if !slices.Contains(keep, o) && !slices.Contains(gone, o) {
-			gone = append(gone, o)
-		}
-	}
-	if slices.ContainsFunc(left[n:], func(o string) bool { return slices.Contains(keep, o) }) { // a repeated observation
+	keep := entity.Set(want[:n])
+	gone = slices.DeleteFunc(entity.Join(nil, have), func(o string) bool { return keep[o] })
+	if slices.ContainsFunc(left[n:], func(o string) bool { return keep[o] }) { // a repeated observation
 		return entity.Join(nil, have), want
 	}
 	return gone, want[n:]

@@ -71,28 +71,45 @@ func Decode(body string) ([]string, error) {
 		return out, nil
 	}
 	rows := strings.Split(body, "\n")
+	var parts []string // the lines of the last observation
+	end := func() {
+		if parts != nil {
+			out = append(out, strings.Join(parts, "\n"))
+		}
+	}
 	for i, row := range rows {
 		rest, begins := strings.CutPrefix(row, "- ")
 		more, continues := strings.CutPrefix(row, "  ")
 		blank := row == "" && i+1 < len(rows) && (strings.HasPrefix(rows[i+1], "  ") || rows[i+1] == "")
 		switch {
 		case begins:
-			out = append(out, rest)
-		case len(out) > 0 && (continues || blank):
-			out[len(out)-1] += "\n" + more
+			end()
+			parts = []string{rest}
+		case parts != nil && (continues || blank):
+			parts = append(parts, more)
 		default:
 			return nil, model.Errorf(model.InvalidInput, "retain", "line %d: an observation begins with `- `, and its further lines with two spaces", i+1)
 		}
 	}
+	end()
 	return out, nil
+}
+
+// Set is observations by their text: an entity may have many thousands.
+func Set(observations []string) map[string]bool {
+	out := make(map[string]bool, len(observations))
+	for _, o := range observations {
+		out[o] = true
+	}
+	return out
 }
 
 // Join adds observations that are not there yet.
 func Join(have, more []string) []string {
-	out := slices.Clone(have)
+	out, there := slices.Clone(have), Set(have)
 	for _, o := range more {
-		if !slices.Contains(out, o) {
-			out = append(out, o)
+		if !there[o] {
+			out, there[o] = append(out, o), true
 		}
 	}
 	return out

@@ -639,6 +639,27 @@ func TestCarryKeepsRepeatedLines(t *testing.T) {
 	}
 }
 
+// TestCarryInALargeEntity: the time may grow with the number of observations only.
+func TestCarryInALargeEntity(t *testing.T) {
+	var many []string
+	for i := range 100_000 {
+		many = append(many, fmt.Sprintf(`"fact %d"`, i))
+	}
+	version := func(more ...string) []byte {
+		return []byte(`{"type":"entity","name":"a","entityType":"t","observations":[` + strings.Join(append(many, more...), ",") + `]}`)
+	}
+	done := make(chan []byte, 1)
+	go func() { done <- carry(version(), version(`"mine"`), version(`"theirs"`)) }()
+	select {
+	case got := <-done:
+		if want := version(`"theirs"`, `"mine"`); string(got) != string(want) {
+			t.Errorf("%d bytes, want %d", len(got), len(want))
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("it takes more than 10 s")
+	}
+}
+
 // TestAnEntityWithoutAName: no id is empty, so the line is a problem, which can be read and forgotten.
 func TestAnEntityWithoutAName(t *testing.T) {
 	s := open(t, write(t, `{"type":"entity","name":"","entityType":"note","observations":["asks for Maren Holt"]}`+"\n"+`{"type":"entity","name":"Ada","entityType":"person","observations":["sails"]}`))

@@ -170,10 +170,11 @@ func merged(l, old, now line) []byte {
 		return now.raw
 	}
 	have, _ := entity.Decode(l.body) // Encode made the bodies of entities
-	was, _ := entity.Decode(old.body)
-	is, _ := entity.Decode(now.body)
-	kept := slices.DeleteFunc(slices.Clone(have), func(s string) bool { return slices.Contains(was, s) && !slices.Contains(is, s) })
-	came := slices.DeleteFunc(is, func(s string) bool { return slices.Contains(was, s) })
+	before, _ := entity.Decode(old.body)
+	after, _ := entity.Decode(now.body)
+	was, is := entity.Set(before), entity.Set(after)
+	kept := slices.DeleteFunc(slices.Clone(have), func(s string) bool { return was[s] && !is[s] })
+	came := slices.DeleteFunc(after, func(s string) bool { return was[s] })
 	if all := entity.Join(kept, came); !slices.Equal(all, have) {
 		o.Set(jsonedit.QuoteList(all), "observations")
 	}
