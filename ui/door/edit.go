@@ -46,10 +46,11 @@ func noFile(path string) error      { return say("The path %s is not a file.", p
 func exists(path string) error      { return say("File %s already exists", path) }
 func missingFile(path string) error { return say("The path %s does not exist", path) }
 
-// writable refuses writes that the tier or the session forbids, and texts that do not fit.
+// writable refuses writes that the tier forbids, and texts that do not fit. What the session or the store forbids, the
+// write itself refuses, so that the log has the refusal.
 func (c *call) writable(at spot, text string) error {
 	switch {
-	case !at.tier.Writable || at.tier.Sealed || at.store.ReadOnly || c.Unwritable() != "":
+	case !at.tier.Writable || at.tier.Sealed:
 		return readOnly(at.path)
 	case text == "":
 		return say("The file %s would be empty; use delete.", at.path)
@@ -304,9 +305,6 @@ func (c *call) remove(ctx context.Context, a memoryArgs) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if at.store.ReadOnly || c.Unwritable() != "" {
-		return "", readOnly(a.Path)
-	}
 	files, _, err := c.below(ctx, at)
 	if err != nil {
 		return "", err
@@ -361,7 +359,7 @@ func (c *call) rename(ctx context.Context, a memoryArgs) (string, error) {
 		return "", say("The destination %s already exists", a.NewPath)
 	case to.store.Name != from.store.Name:
 		return "", say("Cannot rename from one store to another: create the file there, then delete it here")
-	case !to.tier.Writable || to.store.ReadOnly || c.Unwritable() != "":
+	case !to.tier.Writable:
 		return "", readOnly(a.NewPath)
 	}
 	if err := c.underFile(ctx, to); err != nil {
@@ -378,6 +376,9 @@ func (c *call) rename(ctx context.Context, a memoryArgs) (string, error) {
 		return !ok
 	}
 	if from.tier.Name == to.tier.Name && (from.assigns() || named && !slices.ContainsFunc(files, unnamed)) {
+		if to.store.ReadOnly || c.Unwritable() != "" { // no write of the store refuses it
+			return "", readOnly(a.NewPath)
+		}
 		for _, f := range files {
 			if err := c.Names.Rename(ctx, from.store.Name, from.tier.Name, f.id, target(f)); err != nil {
 				return "", err

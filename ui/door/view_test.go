@@ -1,13 +1,18 @@
 package door_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"memdesk/backends"
 	"memdesk/internal/bearer"
+	"memdesk/internal/clock"
+	"memdesk/model"
 	"memdesk/ui/door"
+	"memdesk/undo"
 )
 
 // TestAFileBeyondTheFacesLimits: a file of another program is shown in parts, up to the size of the face's own files.
@@ -49,5 +54,51 @@ func TestAFileBeyondTheFacesLimits(t *testing.T) {
 	}
 	if got := view("line.md"); !strings.HasSuffix(got, "000... (the line is longer)") {
 		t.Errorf("a long line ends with %q", got[len(got)-100:])
+	}
+}
+
+// TestARefusedChangeOfAFileIsRecorded: a session that may change nothing must not answer before the log has the refusal.
+func TestARefusedChangeOfAFileIsRecorded(t *testing.T) {
+	dir := t.TempDir()
+	d := deskOver(t, bearer.Caller{Name: "planner"}, dir, "vault="+dir)
+	d.Face = door.Memory
+	const path = "/memories/vault/fix/memory/fix/one.md"
+	if r := call(t, client(t, d), "memory", args{"command": "create", "path": path, "file_text": "a heron\n"}); r.error {
+		t.Fatalf("%+v", r)
+	}
+	configs, err := backends.ParseOpen(backends.Builtin(), []string{"vault=" + dir}, dir, os.Getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const why = "the role reviewer changes nothing there"
+	var refused []model.Op
+	d.Unwritable = func() string { return why }
+	d.Fleet = backends.Open(t.Context(), backends.Builtin(), configs, backends.Env{Clock: clock.System{}, Getenv: os.Getenv}, backends.Policy{ReadOnly: why,
+		Audit: func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+			err := next(ctx)
+			if c.Op.Mutates() && model.IsRefusal(err) {
+				refused = append(refused, c.Op)
+			}
+			return err
+		}})
+	t.Cleanup(func() { _ = d.Fleet.Close() })
+	c := client(t, d)
+	for _, a := range []args{
+		{"command": "create", "path": "/memories/vault/fix/memory/fix/two.md", "file_text": "x\n"},
+		{"command": "str_replace", "path": path, "old_str": "heron", "new_str": "gull"},
+		{"command": "insert", "path": path, "insert_line": 0, "insert_text": "x"},
+		{"command": "rename", "old_path": path, "new_path": "/memories/vault/fix/memory/fix/three.md"},
+		{"command": "delete", "path": path},
+	} {
+		refused = nil
+		if r := call(t, c, "memory", a); !strings.Contains(r.text, "is read-only.") || len(refused) == 0 {
+			t.Errorf("%v: %v recorded, %+v", a["command"], refused, r)
+		}
+	}
+	if entries, _, err := d.Undo.(*undo.Keeper).List(); err != nil || len(entries) != 1 {
+		t.Errorf("%d entries, %v", len(entries), err)
+	}
+	if r := call(t, c, "memory", args{"command": "view", "path": path}); !strings.Contains(r.text, "a heron") {
+		t.Errorf("%+v", r)
 	}
 }
