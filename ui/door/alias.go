@@ -163,7 +163,7 @@ func aliasObservations(ctx context.Context, c *call, a struct {
 	} `json:"observations"`
 }) (answer, error) {
 	return each(c.writing, a.Observations, func(i int) (answer, error) {
-		return c.named(ctx, a.Observations[i].EntityName, func(ref string) (answer, error) {
+		return c.named(ctx, a.Observations[i].EntityName, true, func(ref string) (answer, error) {
 			lines := a.Observations[i].Contents
 			return c.retainLines(ctx, retainArgs{Content: strings.Join(lines, "\n") + "\n", Ref: ref}, lines)
 		})
@@ -174,7 +174,7 @@ func aliasOpen(ctx context.Context, c *call, a struct {
 	Names []string `json:"names"`
 }) (answer, error) {
 	return each(nil, a.Names, func(i int) (answer, error) {
-		return c.named(ctx, a.Names[i], func(ref string) (answer, error) { return get(ctx, c, getArgs{Ref: ref}) })
+		return c.named(ctx, a.Names[i], false, func(ref string) (answer, error) { return get(ctx, c, getArgs{Ref: ref}) })
 	})
 }
 
@@ -182,46 +182,57 @@ func aliasDelete(ctx context.Context, c *call, a struct {
 	Names []string `json:"entityNames"`
 }) (answer, error) {
 	return each(c.writing, a.Names, func(i int) (answer, error) {
-		return c.named(ctx, a.Names[i], func(ref string) (answer, error) {
+		return c.named(ctx, a.Names[i], true, func(ref string) (answer, error) {
 			return forget(ctx, c, forgetArgs{Ref: ref, Reason: aliasReason})
 		})
 	})
 }
 
-// named runs a call on the item of an entity's name.
-func (c *call) named(ctx context.Context, name string, run func(ref string) (answer, error)) (answer, error) {
-	ref, err := c.entity(ctx, name)
-	if err != nil {
+// named runs a call on the item of an entity's name. A change needs every store's answer: a silent one may have another
+// item of that name.
+func (c *call) named(ctx context.Context, name string, changes bool, run func(ref string) (answer, error)) (answer, error) {
+	ref, unsure, err := c.entity(ctx, name)
+	switch {
+	case err != nil:
 		return answer{}, err
+	case unsure != "" && (changes || ref == ""):
+		return answer{}, model.Errorf(model.Unavailable, "call", "not all searched: %s", unsure)
+	case ref == "":
+		return answer{}, model.Errorf(model.NotFound, "call", "no entity has this name")
 	}
 	return run(ref)
 }
 
-// entity is the reference of the item with the name: as its title, its id or its first line.
-func (c *call) entity(ctx context.Context, name string) (string, error) {
+// entity is the reference of the item with the name: as its title, its id or its first line; empty where none was
+// found. unsure says which part of the stores was not looked at.
+func (c *call) entity(ctx context.Context, name string) (found, unsure string, err error) {
 	out, err := c.recall(ctx, name, model.RecallLimit, "", "")
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	found := ""
+	for _, s := range out.Stores {
+		if s.Error != "" {
+			unsure = cmp.Or(unsure, s.Store+": "+s.Error)
+		}
+	}
 	for _, h := range out.Hits {
 		s, ref, err := c.at(h.Ref)
 		if err != nil {
 			continue
 		}
 		it, err := c.read(ctx, s, ref.ID)
+		if model.KindOf(err).Retryable() {
+			unsure = cmp.Or(unsure, s.Name+": "+message(err))
+		}
 		if first, _, _ := strings.Cut(it.Body, "\n"); err != nil || first != name && it.Title != name && it.ID != name {
 			continue
 		}
 		if found != "" {
-			return "", model.Errorf(model.InvalidInput, "call", "several items have this name: give a reference to memory_get or memory_forget")
+			return "", "", model.Errorf(model.InvalidInput, "call", "several items have this name: give a reference to memory_get or memory_forget")
 		}
 		found = h.Ref
 	}
-	if found == "" {
-		return "", model.Errorf(model.NotFound, "call", "no entity has this name")
-	}
-	return found, nil
+	return found, unsure, nil
 }
 
 // each runs a call for every value and returns all of their facts. It stops at a first error that precedes

@@ -247,6 +247,41 @@ func TestAliasesOfOthers(t *testing.T) {
 	}
 }
 
+// TestAnEntityInASilentStore: what a store did not answer is not absent, and a change waits until it is known that no
+// other item has the name.
+func TestAnEntityInASilentStore(t *testing.T) {
+	d := newDesk(t, bearer.Caller{Name: "planner"})
+	silent := overVerbs(t, "out of reach", "bare").Fleet.Members()[0]
+	silent.Store.Provider = mute{silent.Store.Provider}
+	d.Fleet = backends.NewFleet(append(d.Fleet.Members(), silent), nil)
+	d.Tier, d.Aliases = "fix", door.Aliases()
+	c := client(t, d)
+	if r := call(t, c, "memory_retain", args{"ref": note, "content": "Ida Quarn\nlikes tea\n"}); r.error {
+		t.Fatalf("%+v", r)
+	}
+	for _, tt := range []struct {
+		tool string
+		args args
+		want string
+	}{
+		{"open_nodes", args{"names": []string{"Nobody"}}, "not all searched: bare: "},
+		{"open_nodes", args{"names": []string{"Ida Quarn"}}, "likes tea"},
+		{"add_observations", args{"observations": []any{args{"entityName": "Ida Quarn", "contents": []string{"x"}}}}, "not all searched: bare: "},
+		{"delete_entities", args{"entityNames": []string{"Ida Quarn"}}, "not all searched: bare: "},
+	} {
+		if r := call(t, c, tt.tool, tt.args); !strings.Contains(r.text, tt.want) {
+			t.Errorf("%s %v: %+v", tt.tool, tt.args, r)
+		}
+	}
+}
+
+// mute is a store that cannot be searched.
+type mute struct{ model.Provider }
+
+func (mute) Recall(context.Context, model.RecallRequest) (model.RecallResult, error) {
+	return model.RecallResult{}, model.Errorf(model.Unavailable, "recall", "out of reach")
+}
+
 // TestAnEntityInEveryStore: an entity must be made, extended and found by its name in tiers that need a
 // key, and in the graph of the official memory server, whose observations are a list.
 func TestAnEntityInEveryStore(t *testing.T) {
