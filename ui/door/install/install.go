@@ -46,6 +46,9 @@ func homeFile(rel string) func(func(string) string) string {
 	return func(env func(string) string) string { return filepath.Join(env("HOME"), rel) }
 }
 
+// variables is the member of an entry that sets them for the program.
+const variables = "env"
+
 func commandEntry(command string, args []string) map[string]any {
 	return map[string]any{"command": command, "args": args}
 }
@@ -101,7 +104,11 @@ func Replace(file string, old, edited []byte, now time.Time) (backup string, err
 	mode := fs.FileMode(0o600)
 	if info, err := os.Stat(file); err == nil {
 		mode = info.Mode().Perm()
-		backup = file + ".memdesk-" + now.UTC().Format("20060102T150405Z") + ".bak"
+		stem := file + ".memdesk-" + now.UTC().Format("20060102T150405Z")
+		backup = stem + ".bak"
+		for n := 2; taken(backup); n++ { // an install of the same second
+			backup = stem + "-" + strconv.Itoa(n) + ".bak"
+		}
 		if err := atomicfile.Write(backup, old, mode); err != nil {
 			return "", err
 		}
@@ -109,6 +116,11 @@ func Replace(file string, old, edited []byte, now time.Time) (backup string, err
 		return "", err
 	}
 	return backup, atomicfile.Write(file, edited, mode)
+}
+
+func taken(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // Snippet is the entry in an otherwise empty file.
@@ -150,6 +162,9 @@ func (m Client) Edit(old []byte, name string, entry map[string]any) ([]byte, err
 		if !ours(have, entry) {
 			return nil, fmt.Errorf("it has another entry %q", name)
 		}
+		if entry = m.withAdded(have.(map[string]any), entry); same(have, entry) {
+			return old, nil
+		}
 	}
 	value, err := json.MarshalIndent(entry, "", "  ")
 	if err != nil {
@@ -179,6 +194,26 @@ func ours(have any, entry map[string]any) bool {
 	args, _ := e["args"].([]any)
 	n := len(args)
 	return filepath.Base(command) == program && n >= 2 && args[n-2] == "serve" && args[n-1] == "mcp"
+}
+
+// withAdded is an entry with what somebody has added to the one before it: members that this command does not write, and
+// further variables of the program.
+func (m Client) withAdded(have, entry map[string]any) map[string]any {
+	out, writes := maps.Clone(entry), m.Stdio("", nil)
+	for k, v := range have {
+		_, written := writes[k]
+		if _, set := entry[k]; !written && !set && k != variables {
+			out[k] = v
+		}
+	}
+	theirs, _ := have[variables].(map[string]any)
+	if _, starts := entry["command"]; starts && len(theirs) > 0 {
+		all := maps.Clone(theirs)
+		set, _ := entry[variables].(map[string]any)
+		maps.Copy(all, set)
+		out[variables] = all
+	}
+	return out
 }
 
 // setJSON sets a member of nested objects by its path and keeps every other byte.
@@ -300,6 +335,12 @@ func tomlTable(table, name string, entry map[string]any) string {
 				quoted = append(quoted, strconv.Quote(fmt.Sprint(reflect.ValueOf(v).Index(i))))
 			}
 			b.WriteString(k + " = [" + strings.Join(quoted, ", ") + "]\n")
+		case map[string]any:
+			var set []string
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				set = append(set, name+" = "+strconv.Quote(fmt.Sprint(v[name])))
+			}
+			b.WriteString(k + " = { " + strings.Join(set, ", ") + " }\n")
 		default:
 			b.WriteString(k + " = " + strconv.Quote(fmt.Sprint(v)) + "\n")
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -67,5 +68,50 @@ func TestOnlyItsOwnEntryIsReplaced(t *testing.T) {
 				t.Errorf("an edited entry became\n%s", got)
 			}
 		}
+	}
+}
+
+// TestWhatSomebodyAddedStays: an entry of ours gives way to another without the members and variables that it got since.
+func TestWhatSomebodyAddedStays(t *testing.T) {
+	for _, m := range install.Clients {
+		if m.Name == "codex" { // an edited table is left alone
+			continue
+		}
+		args := []string{"--open", "postgres=DSN", "serve", "mcp"}
+		entry := m.Stdio("/usr/bin/memdesk", args)
+		entry["env"] = map[string]any{"XDG_STATE_HOME": "/s"}
+		added := m.Stdio("/usr/bin/memdesk", []string{"serve", "mcp"})
+		added["disabled"], added["env"] = true, map[string]any{"DSN": "postgres://x", "XDG_STATE_HOME": "/old"}
+		want := m.Stdio("/usr/bin/memdesk", args)
+		want["disabled"], want["env"] = true, map[string]any{"DSN": "postgres://x", "XDG_STATE_HOME": "/s"}
+		for range 2 {
+			got, err := m.Edit([]byte(m.Snippet("memdesk", added)), "memdesk", entry)
+			if err != nil || string(got) != m.Snippet("memdesk", want) {
+				t.Errorf("%s: %v, it is\n%s", m.Name, err, got)
+			}
+			added = want // then nothing changes
+		}
+		served, err := m.Edit([]byte(m.Snippet("memdesk", added)), "memdesk", m.HTTP("http://h/mcp", "TOKEN"))
+		if err != nil || strings.Contains(string(served), "DSN") || !strings.Contains(string(served), "disabled") {
+			t.Errorf("%s: %v, as a server it is\n%s", m.Name, err, served)
+		}
+	}
+}
+
+// TestEachInstallKeepsTheOldFile: also the second one within a second.
+func TestEachInstallKeepsTheOldFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "client.json")
+	if err := os.WriteFile(file, []byte("1"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Unix(1, 0)
+	for _, texts := range [][2]string{{"1", "2"}, {"2", "3"}, {"3", "4"}} {
+		backup, err := install.Replace(file, []byte(texts[0]), []byte(texts[1]), now)
+		if kept, _ := os.ReadFile(backup); err != nil || string(kept) != texts[0] {
+			t.Errorf("%s keeps %q, %v", backup, kept, err)
+		}
+	}
+	if all, _ := filepath.Glob(file + ".memdesk-*.bak"); len(all) != 3 {
+		t.Errorf("%q are kept", all)
 	}
 }
