@@ -58,7 +58,7 @@ func TestInstallKeepsWhatIsThere(t *testing.T) {
 			}
 			continue
 		}
-		checkInstalled(t, tt.client, tt.before, string(after), tt.path, strings.HasSuffix(tt.file, ".toml"))
+		checkInstalled(t, tt.client, d.env["XDG_STATE_HOME"], tt.before, string(after), tt.path, strings.HasSuffix(tt.file, ".toml"))
 		again := d.bare("--open", "crewship="+d.mem, "mcp", "install", tt.client, "--yes")
 		if got, _ := os.ReadFile(file); string(got) != string(after) || again.code != 0 {
 			t.Errorf("%s: a second run changes it to %q, %s", tt.client, got, again.err)
@@ -79,7 +79,7 @@ func TestInstallKeepsWhatIsThere(t *testing.T) {
 }
 
 // checkInstalled compares the parsed file with the one before, plus one entry.
-func checkInstalled(t *testing.T, client, before, after string, path []string, isTOML bool) {
+func checkInstalled(t *testing.T, client, state, before, after string, path []string, isTOML bool) {
 	t.Helper()
 	parse := func(text string) map[string]any {
 		var out map[string]any
@@ -106,6 +106,9 @@ func checkInstalled(t *testing.T, client, before, after string, path []string, i
 	}
 	entry, _ := at["memdesk"].(map[string]any)
 	args, _ := entry["args"].([]any)
+	if env, _ := entry["env"].(map[string]any); env["XDG_STATE_HOME"] != state {
+		t.Errorf("%s: another state directory: %v", client, entry)
+	}
 	if n := len(args); n < 4 || args[n-2] != "serve" || args[n-1] != "mcp" || args[0] != "--open" || entry["command"] == "" {
 		t.Errorf("%s: entry %v", client, entry)
 	}

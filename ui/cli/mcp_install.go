@@ -72,7 +72,17 @@ func (a *app) mcpEntry(m install.Client, f installFlags) (map[string]any, error)
 	if a.flags.readOnly {
 		args = append(args, "--read-only")
 	}
-	return m.Stdio(command, append(args, "serve", "mcp")), nil
+	entry := m.Stdio(command, append(args, "serve", "mcp"))
+	env := map[string]any{}
+	for _, v := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME"} { // in other directories it would know nothing of erasures and holds
+		if dir := a.Env(v); dir != "" {
+			env[v] = dir
+		}
+	}
+	if len(env) > 0 {
+		entry["env"] = env
+	}
+	return entry, nil
 }
 
 // installRow is memdesk's entry in an agent's configuration.
