@@ -83,8 +83,9 @@ func New(c Config) (*Link, error) {
 
 var (
 	secretFlag  = regexp.MustCompile(`(?i)^-[\w-]*(key|token|secret|pass|auth|credential)[\w-]*$`)
-	secretValue = regexp.MustCompile(`(?i)^(-*[\w-]*(?:key|token|secret|pass|auth|credential)[\w-]*\s*[=:]\s*).+$`)
+	secretValue = regexp.MustCompile(`(?is)((?:key|token|secret|pass|auth|credential)[\w-]*\s*[=:]\s*).+$`) // also within --header=NAME: VALUE
 	secretUser  = regexp.MustCompile(`://[^/@\s]*@`)
+	secretQuery = regexp.MustCompile(`(?s)(://[^?#]*\?).+$`) // hosted servers take keys in it, under any name
 )
 
 // shown is a command for people, without its secrets. Where one is left out, a hash keeps apart two commands that
@@ -92,7 +93,8 @@ var (
 func shown(command string, args []string) string {
 	words := []string{command}
 	for i, word := range args {
-		word = secretUser.ReplaceAllString(secretValue.ReplaceAllString(word, "$1***"), "://***@")
+		word = secretUser.ReplaceAllString(secretQuery.ReplaceAllString(word, "$1***"), "://***@")
+		word = secretValue.ReplaceAllString(word, "$1***")
 		if i > 0 && secretFlag.MatchString(args[i-1]) {
 			word = "***"
 		}

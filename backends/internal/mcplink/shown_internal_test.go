@@ -14,6 +14,12 @@ func TestACommandWithoutItsSecrets(t *testing.T) {
 		{"npx server --api-key s3cret --verbose", "npx server --api-key *** --verbose ("},
 		{"npx server --token=s3cret", "npx server --token=*** ("},
 		{"env OPENAI_API_KEY=s3cret npx server", "env OPENAI_API_KEY=*** npx server ("},
+		{"npx mcp-remote https://h/mcp?api_key=s3cret&x=1", "npx mcp-remote https://h/mcp?*** ("},
+		{"npx mcp-remote https://h/mcp?k=s3cret#top", "npx mcp-remote https://h/mcp?*** ("},
+		{"npx mcp-remote --header=Authorization:Bearer-s3cret", "npx mcp-remote --header=Authorization:*** ("},
+		{"npx mcp-remote --header=X-Api-Key=s3cret", "npx mcp-remote --header=X-Api-Key=*** ("},
+		{"npx server --dsn=token://ana:s3cret@host/db?sslkey=s3cret", "npx server --dsn=token:*** ("},
+		{"npx mcp-remote https://auth.example.com:8443/mcp", ""},
 		{"npx server postgres://ana:s3cret@host/db", "npx server postgres://***@host/db ("},
 	} {
 		words := strings.Fields(c.command)
