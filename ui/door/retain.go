@@ -71,8 +71,10 @@ func retain(ctx context.Context, c *call, a retainArgs) (answer, error) {
 		return answer{}, err
 	}
 	var notes []string
-	if a.Title != "" && !c.entitle(ctx, s, &req, a.Title) {
-		notes = append(notes, "this store keeps no titles here: the title was not written")
+	if a.Title != "" {
+		if why := c.entitle(ctx, s, &req, a.Title); why != "" {
+			notes = append(notes, why+": the title was not written")
+		}
 	}
 	return c.write(under(ctx, c.claimed(a.Source)), s, req, notes)
 }
@@ -114,11 +116,12 @@ func (c *call) target(a retainArgs) (model.Store, model.RetainRequest, error) {
 // titleField is the field of items that have a title of their own.
 const titleField = "title"
 
-// entitle gives a request its title where items of the tier have a writable title field, and reports whether
-// it did. The item itself, or else another of its tier, shows the field.
-func (c *call) entitle(ctx context.Context, s model.Store, req *model.RetainRequest, title string) bool {
+// entitle gives a request its title where items of the tier have a writable title field, and says why where it did
+// not. The item itself, or else another of its tier, shows the field.
+func (c *call) entitle(ctx context.Context, s model.Store, req *model.RetainRequest, title string) (why string) {
+	const none, unknown = "this store keeps no titles here", "no item here shows whether this store keeps titles"
 	if s.Browser == nil {
-		return false
+		return none
 	}
 	var it model.Item
 	err := error(model.NotFound)
@@ -130,16 +133,16 @@ func (c *call) entitle(ctx context.Context, s model.Store, req *model.RetainRequ
 	if !there {
 		page, err := s.Browser.List(ctx, model.PageRequest{Tier: req.Tier, Limit: 1})
 		if err != nil || len(page.Items) == 0 {
-			return false
+			return unknown
 		}
 		if it, err = s.Browser.Read(ctx, page.Items[0].ID); err != nil {
-			return false
+			return unknown
 		}
 	}
 	at := slices.IndexFunc(it.Meta, func(f model.Field) bool { return f.Name == titleField && !f.ReadOnly })
 	switch {
 	case at < 0:
-		return false
+		return none
 	case !there:
 		req.Meta = []model.Field{{Name: titleField, Value: title}}
 	case it.Meta[at].Value != title:
@@ -149,7 +152,7 @@ func (c *call) entitle(ctx context.Context, s model.Store, req *model.RetainRequ
 			req.IfMatch = it.Revision
 		}
 	}
-	return true
+	return ""
 }
 
 // scoped parses a scope as stores spell it, crews/ID or an agent's name.
