@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mattn/go-sqlite3"
 
@@ -52,6 +53,35 @@ func TestConnectionsKeepTheirRules(t *testing.T) {
 			if err := c.db.QueryRow(`PRAGMA ` + pragma).Scan(&got); err != nil || got != want {
 				t.Errorf("%s: %s is %d, want %d (%v)", name, pragma, got, want, err)
 			}
+		}
+	}
+}
+
+// TestTablesOfAnotherProgram: each of many tables is opened by a scan, which must not look at all others again.
+func TestTablesOfAnotherProgram(t *testing.T) {
+	f, path := opened(t)
+	raw, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer raw.Close()
+	const tables = 600
+	var ddl strings.Builder
+	for i := range tables {
+		fmt.Fprintf(&ddl, "CREATE TABLE other_%d (a, b); ", i)
+	}
+	if _, err := raw.Exec("BEGIN; " + ddl.String() + "COMMIT"); err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	for i := range tables {
+		r, err := Medium{File: f}.OpenLayer(t.Context(), fmt.Sprintf("s.db:other_%d", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Close()
+		if time.Since(begun) > 15*time.Second {
+			t.Fatalf("after 15 s, %d of %d tables were opened", i+1, tables)
 		}
 	}
 }

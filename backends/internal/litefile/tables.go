@@ -40,26 +40,34 @@ func (m Medium) sideTables(q *Query) ([]sideTable, error) {
 	}
 	var out []sideTable
 	for _, name := range names {
-		left, unknown := left(ddl, name)
-		if left {
-			continue
-		}
-		t := sideTable{name: name, unknown: unknown}
-		columns, err := textColumns(q, name)
-		if err != nil {
+		switch t, err := m.sideTable(q, ddl, name); {
+		case err != nil:
 			return nil, err
-		}
-		var own []string
-		if own, t.items = m.Items[name]; !t.items {
-			t.parts = []part{{columns: columns}}
-		} else if t.parts, err = m.besideItems(q, name, columns, own); err != nil {
-			return nil, err
-		}
-		if len(t.parts) > 0 {
+		case len(t.parts) > 0:
 			out = append(out, t)
 		}
 	}
 	return out, nil
+}
+
+// sideTable is one of sideTables, without parts where it is none.
+func (m Medium) sideTable(q *Query, ddl map[string]string, name string) (t sideTable, err error) {
+	left, unknown := left(ddl, name)
+	if left {
+		return t, nil
+	}
+	t.name, t.unknown = name, unknown
+	columns, err := textColumns(q, name)
+	if err != nil {
+		return t, err
+	}
+	var own []string
+	if own, t.items = m.Items[name]; !t.items {
+		t.parts = []part{{columns: columns}}
+	} else {
+		t.parts, err = m.besideItems(q, name, columns, own)
+	}
+	return t, err
 }
 
 // besideItems are the rows and columns of a table of items that are no items.
@@ -139,11 +147,13 @@ func (m Medium) tableOf(ctx context.Context, id string) (table sideTable, ok boo
 		return sideTable{}, false, nil
 	}
 	err = m.File.View(ctx, "open-layer", func(q *Query) error {
-		tables, err := m.sideTables(q)
-		i := slices.IndexFunc(tables, func(t sideTable) bool { return t.name == name })
-		if ok = i >= 0; ok {
-			table = tables[i]
+		_, ddl, err := Tables(q)
+		if _, there := ddl[name]; err != nil || !there {
+			ok = false
+			return err
 		}
+		table, err = m.sideTable(q, ddl, name)
+		ok = len(table.parts) > 0
 		return err
 	})
 	return table, ok, err
