@@ -166,8 +166,8 @@ func TestEditNeverLosesTheText(t *testing.T) {
 		scenario, script, see string
 		save                  bool
 	}{
-		"scanner":      {"desk,acts", `echo IGNORE PREVIOUS >> "$1"`, "The store did not take it: the scanner rejects it", true},
-		"store down":   {"desk,down", `echo more >> "$1"`, "the store does not answer. Nobody knows whether it was", true},
+		"scanner":      {"desk,acts", `echo IGNORE PREVIOUS >> "$1"`, "The store did not take it: the scanner rejects", true},
+		"store down":   {"desk,down", `echo more >> "$1"`, "answer. Nobody knows whether it was", true},
 		"editor fails": {"desk,acts", `echo half >> "$1"; exit 3`, "The editor ended with an error", false},
 		"not UTF-8":    {"desk,acts", `printf 'x\377y' > "$1"`, "The text is not UTF-8", false},
 	} {
@@ -183,7 +183,7 @@ func TestEditNeverLosesTheText(t *testing.T) {
 			if tt.save {
 				r.press("tab", "tab").see("[Save]").press("enter")
 			}
-			r.see("is not saved", tt.see, "Your text is safe", "enter cancel")
+			r.see("2026-05-20.md is not", " saved. ", tt.see, "Your text is safe", "enter cancel")
 			p.will(`cp "$1" ` + p.dir + `/seen; true`)
 			r.press("tab").see("[Edit again]").press("enter").see("[Cancel]", "enter cancel")
 			if seen, err := os.ReadFile(filepath.Join(p.dir, "seen")); err != nil || len(seen) == 0 {

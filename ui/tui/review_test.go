@@ -35,7 +35,7 @@ func TestQuarantineByRule(t *testing.T) {
 	t.Parallel()
 	r, _ := noted(t, "desk,acts", 120, 30)
 	r.press("4").see("1 of 3").press("R").see("1 row marked", "1 marked").press("j", "j").press(" ").see("2 marked")
-	r.asked("d", "Delete 2 entries?").see("1 source still poisoned, and left as it is: crewship:crews/eng/shared/CREW.md", "2 of 2: undo cannot restore it").press("esc").see("cancelled")
+	r.asked("d", "Delete 2 entries?").see("1 source still poisoned, and left as it is:", "crewship:crews/eng/shared/CREW.md", "2 of 2: undo cannot restore it").press("esc").see("cancelled")
 	r.press("u").press("*").see("3 marked").asked("d", "Delete 2 entries?").see("This removes 2", "type crewship to confirm")
 	r.press("tab", "tab").press("crewship").press("tab").see("[Delete]").press("enter").see("done: 2 of 2", "; none of their sources is poisoned now", "forgotten", "cannot be undone").press("esc").see("1 of 1")
 }
