@@ -160,7 +160,7 @@ func (s *Session) Undos(context.Context) (rows []UndoRow, damaged int, err error
 	}
 	rows = make([]UndoRow, len(entries))
 	for i, e := range entries {
-		rows[i] = UndoRow{ID: e.ID, Store: e.Store, Item: e.Item, Op: string(e.Op), At: e.At, Expires: e.Expires,
+		rows[i] = UndoRow{ID: e.ID, Store: e.Store, Item: e.Item, Op: string(e.Op), Undoes: e.Undoes, At: e.At, Expires: e.Expires,
 			Bytes: e.Bytes, Existed: e.Existed, Confirmed: e.After != "" || len(e.Sides) > 0, Obstacle: e.Obstacle}
 		if len(e.Sides) > 0 { // the entry itself says that all of them existed
 			rows[i].Existed = slices.ContainsFunc(e.Sides, func(side undo.Side) bool { return side.Existed })

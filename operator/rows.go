@@ -32,6 +32,7 @@ type Done struct {
 type UndoRow struct {
 	ID, Store, Item string
 	Op              string
+	Undoes          bool // the change took back an act of this Op
 	At, Expires     time.Time
 	Bytes           int64
 	Existed         bool      // false: the change made the item, or all of Items, so undo removes it

@@ -74,10 +74,14 @@ const rollbackTime = 10 * time.Second
 // changes were made. When a later change is refused, the earlier ones are rolled back; if that fails, the entry stays and the error names it. The
 // results are in the changes' order. op names the act in the entry.
 func (k *Keeper) Together(ctx context.Context, s model.Store, op model.Op, changes []Change) ([]model.RetainResult, Entry, error) {
+	return k.together(ctx, s, Entry{Op: op}, changes)
+}
+
+func (k *Keeper) together(ctx context.Context, s model.Store, all Entry, changes []Change) ([]model.RetainResult, Entry, error) {
 	if s.Browser == nil {
 		return nil, Entry{}, model.Errorf(model.Unsupported, "undo", "the store cannot show its items, so nothing could be kept")
 	}
-	e, body, err := k.lookAll(ctx, s, op, changes, nil)
+	e, body, err := k.lookAll(ctx, s, all, changes, nil)
 	if err != nil {
 		return nil, Entry{}, err
 	}
@@ -104,7 +108,7 @@ func (k *Keeper) Possible(ctx context.Context, s model.Store, op model.Op, chang
 		return nil, Entry{}, model.Errorf(model.Unsupported, "undo", "the store cannot show its items, so nothing could be kept")
 	}
 	left = map[int]error{}
-	e, body, err := k.lookAll(ctx, s, op, changes, left)
+	e, body, err := k.lookAll(ctx, s, Entry{Op: op}, changes, left)
 	if err != nil {
 		return nil, Entry{}, err
 	}
@@ -159,13 +163,13 @@ func carryOut(ctx context.Context, s model.Store, c Change, before model.Revisio
 	return model.RetainResult{}, model.Absent, err
 }
 
-// lookAll reads the texts that the changes would displace. A change that cannot be made stays out, and left says
-// why, by its place; nil: it fails all.
-func (k *Keeper) lookAll(ctx context.Context, s model.Store, act model.Op, changes []Change, left map[int]error) (Entry, string, error) {
+// lookAll completes an entry with the texts that the changes would displace. A change that cannot be made stays
+// out, and left says why, by its place; nil: it fails all.
+func (k *Keeper) lookAll(ctx context.Context, s model.Store, all Entry, changes []Change, left map[int]error) (Entry, string, error) {
 	if len(changes) == 0 {
 		return Entry{}, "", model.Errorf(model.InvalidInput, "undo", "there is nothing to change")
 	}
-	all := Entry{Op: act, Item: changes[0].id(), Existed: true}
+	all.Item, all.Existed = changes[0].id(), true
 	var body strings.Builder
 	seen, parts := map[string]bool{}, map[string]bool{}
 	for i, c := range changes {
@@ -385,7 +389,7 @@ func (k *Keeper) restoreTogether(ctx context.Context, s model.Store, e Entry, bo
 		out.Notes = []string{"everything stands as it did before the change: there was nothing to put back"}
 		return out, k.drop(e.ID)
 	}
-	res, again, err := k.Together(ctx, s, e.Op, changes)
+	res, again, err := k.together(ctx, s, Entry{Op: e.Op, Undoes: !e.Undoes}, changes)
 	out.Again = again
 	if err != nil {
 		return out, err

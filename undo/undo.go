@@ -33,6 +33,8 @@ type Entry struct {
 	Bytes   int64     `json:"bytes"` // of the displaced body
 	// Existed is false when the change created the item: undoing it removes the item.
 	Existed bool `json:"existed"`
+	// Undoes says that the change took back an act of this Op on several items.
+	Undoes bool `json:"undoes,omitempty"`
 	// After is the item's revision after the change, Absent after a forget; empty while the change is not
 	// confirmed.
 	After model.Revision `json:"after,omitempty"`

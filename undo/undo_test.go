@@ -202,6 +202,10 @@ func TestUndoOfAnActThatMadeAnItemSaysSo(t *testing.T) {
 	if _, there := s.items["base"]; err != nil || there || s.items["copy"] != "text" || out.Item != "base" || !out.Removed {
 		t.Errorf("%+v, %v, left %q", out, err, s.items)
 	}
+	again, err := k.Restore(t.Context(), open(s), out.Again.ID)
+	if kept, _, _ := k.Read(again.Again.ID); err != nil || e.Undoes || !out.Again.Undoes || kept.Undoes || kept.Op != undo.OpResolve {
+		t.Errorf("%v: the undo %+v, its undo %+v", err, out.Again, kept)
+	}
 }
 
 // TestRestoreOfAMadeItemThatIsGone: there is nothing to remove, and undo must not say that it did.

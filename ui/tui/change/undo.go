@@ -187,11 +187,22 @@ func nameOf(esc safetext.Escaper, u operator.UndoRow) safetext.Text {
 	return name
 }
 
+// changeWord is what the change did: a retain without a text before it has created the item.
+func changeWord(u operator.UndoRow) string {
+	switch {
+	case u.Undoes:
+		return "undo of " + u.Op
+	case u.Op == string(model.OpRetain) && !u.Existed:
+		return "create"
+	}
+	return u.Op
+}
+
 func undoDialog(d *desk.Desk, u operator.UndoRow) *dialog.Dialog {
 	esc := d.Esc
-	items, title := itemsOf(u), esc.Sprintf("Undo the %s of %s?", esc.Line(u.Op), esc.LineMax(u.Item, prose.MaxTitle))
+	items, title := itemsOf(u), esc.Sprintf("Undo the %s of %s?", esc.Line(changeWord(u)), esc.LineMax(u.Item, prose.MaxTitle))
 	if len(items) > 1 {
-		title = esc.Sprintf("Undo the %s of %s?", esc.Line(u.Op), prose.Plural(len(items), "item"))
+		title = esc.Sprintf("Undo the %s of %s?", esc.Line(changeWord(u)), prose.Plural(len(items), "item"))
 	}
 	lines := []text.Line{
 		{Value: title, Kind: text.Title},
@@ -241,7 +252,7 @@ func undoKind(us *Undos) record.Kind[operator.UndoRow] {
 		Noun: "change", Tell: tellUndo,
 		Empty: "Nothing is kept: no change of the last weeks can be undone.",
 		Columns: []record.Column{
-			{Title: "AGE", Width: 5, Right: true, Dim: true}, {Title: "CHANGE", Width: 12}, {Title: "STORE", Width: 12}, {Title: "SIZE", Width: 10, Right: true, Dim: true}, {Title: "ITEM"},
+			{Title: "AGE", Width: 5, Right: true, Dim: true}, {Title: "CHANGE", Width: 16}, {Title: "STORE", Width: 12}, {Title: "SIZE", Width: 10, Right: true, Dim: true}, {Title: "ITEM"},
 		},
 		Least: []int{5, 8, 8, 0, 18},
 		Traits: record.Traits[operator.UndoRow]{Less: map[int]func(a, b operator.UndoRow) int{
@@ -283,7 +294,7 @@ func (us *Undos) fetch(ctx context.Context, q operator.PageQuery) (record.Page[o
 		return record.Page[operator.UndoRow]{}, err
 	}
 	page := record.Whole(rows, func(_ int, u operator.UndoRow) (record.Row[operator.UndoRow], bool) {
-		return undoRecord(us.D, u), q.Matches(prose.Moment(u.At), u.ID, u.Store, u.Item, u.Op)
+		return undoRecord(us.D, u), q.Matches(prose.Moment(u.At), u.ID, u.Store, u.Item, changeWord(u))
 	})
 	if damaged > 0 {
 		page.Said.Text = us.D.Esc.Sprintf("%s cannot be read: memdesk undo list names them", prose.Plural(damaged, "damaged entry"))
@@ -293,12 +304,15 @@ func (us *Undos) fetch(ctx context.Context, q operator.PageQuery) (record.Page[o
 
 func undoRecord(d *desk.Desk, u operator.UndoRow) record.Row[operator.UndoRow] {
 	esc := d.Esc
-	name := prose.NameFirst(esc, u.Item)
-	if len(u.Items) > 1 {
-		name = nameOf(esc, u)
+	name, size := prose.NameFirst(esc, u.Item), esc.Const("-")
+	if dir, base := path.Split(u.Item); len(u.Items) > 1 && base != "" {
+		name = esc.Sprintf("%s and %s more  %s", esc.LineMax(base, prose.MaxTitle), prose.Group(len(u.Items)-1), esc.LineMax(dir, prose.MaxTitle))
+	}
+	if u.Existed {
+		size = esc.Const(prose.Size(u.Bytes))
 	}
 	return record.Row[operator.UndoRow]{Key: u.ID, Raw: u, Cells: []safetext.Text{
-		esc.Const(d.Time.Age(u.At)), esc.Line(u.Op), esc.Line(u.Store), esc.Const(prose.Size(u.Bytes)), name,
+		esc.Const(d.Time.Age(u.At)), esc.Line(changeWord(u)), esc.Line(u.Store), size, name,
 	}}
 }
 
@@ -314,7 +328,7 @@ func undoText(d *desk.Desk, u operator.UndoRow) *text.Page {
 		head = append(head, text.Line{Value: esc.Sprintf("Putting back: %s", esc.Const(effect(itemsOf(u), u.Bytes))), Kind: text.Note})
 	}
 	return text.NewPage(append(head,
-		desk.Field("change", esc.Line(u.Op)), desk.Field("store", esc.Line(u.Store)), desk.Field("when", esc.Const(desk.Changed(d, u.At))),
+		desk.Field("change", esc.Line(changeWord(u))), desk.Field("store", esc.Line(u.Store)), desk.Field("when", esc.Const(desk.Changed(d, u.At))),
 		desk.Field("kept until", esc.Const(prose.Moment(u.Expires))), desk.Field("size", esc.Const(prose.Bytes(u.Bytes))),
 		desk.Field("entry", esc.Line(u.ID)),
 	), "")
@@ -336,5 +350,5 @@ func undoDatum(u operator.UndoRow) desk.Datum {
 }
 
 func tellUndo(esc safetext.Escaper, e operator.UndoRow) safetext.Text {
-	return esc.Sprintf("%s of %s in %s, %s, %s", e.Op, nameOf(esc, e), e.Store, prose.Moment(e.At), prose.Size(e.Bytes))
+	return esc.Sprintf("%s of %s in %s, %s, %s", changeWord(e), nameOf(esc, e), e.Store, prose.Moment(e.At), prose.Size(e.Bytes))
 }

@@ -2,6 +2,7 @@ package change
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -32,6 +33,25 @@ func TestEffect(t *testing.T) {
 		}
 		if got := did(c.rows[0]); got != c.did {
 			t.Errorf("%+v: %q, want %q", c.rows[0], got, c.did)
+		}
+	}
+}
+
+// TestAnUndoIsNamedAsOne: in the list of undo, an act, its undo and a creation must differ.
+func TestAnUndoIsNamedAsOne(t *testing.T) {
+	two := []operator.UndoRow{{Item: "a/b.md", Existed: true}, {Item: "a/c.md"}}
+	for _, c := range []struct {
+		row              operator.UndoRow
+		word, size, item string
+	}{
+		{operator.UndoRow{Op: "resolve", Item: "a/b.md", Items: two, Existed: true, Bytes: 9}, "resolve", "9 B", "b.md and 1 more  a/"},
+		{operator.UndoRow{Op: "resolve", Undoes: true, Item: "a/b.md", Items: two, Existed: true, Bytes: 9}, "undo of resolve", "9 B", "b.md and 1 more  a/"},
+		{operator.UndoRow{Op: "retain", Item: "a/b.md", Existed: true, Bytes: 9}, "retain", "9 B", "b.md  a/"},
+		{operator.UndoRow{Op: "retain", Item: "a/b.md"}, "create", "-", "b.md  a/"},
+	} {
+		cells := undoRecord(desktest.New(), c.row).Cells
+		if got := []string{cells[1].String(), cells[3].String(), cells[4].String()}; !slices.Equal(got, []string{c.word, c.size, c.item}) {
+			t.Errorf("%+v: %q", c.row, got)
 		}
 	}
 }
