@@ -135,7 +135,7 @@ func TestDeleteQuarantineEntry(t *testing.T) {
 func TestHistory(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r := daily(t, "desk,history,acts", w, h)
-		r.press("H").see("History", "As it was at 2026-05-21 08:30:00Z", "kept", "gone")
+		r.press("H").see("History", " TEXT ", "As it was at 2026-05-21 08:30:00Z", "kept", "gone")
 		r.press("enter").see("as it was before").press("n").see("its bytes are gone").press("esc").see("2 of 2").press("d").see("d does nothing here")
 		r.press("esc").see("Thursday", "1 of 2").press("enter").see("went out at 14:02").press("H").see("History", "kept")
 		r.press("esc").see("went out at 14:02").press("esc").see("1 of 2")

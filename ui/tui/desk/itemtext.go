@@ -114,10 +114,10 @@ func linkLines(esc safetext.Escaper, it model.Item) []text.Line {
 		if l.Label != "" {
 			words = esc.Sprintf("%s: %s", esc.Line(l.Label), words)
 		}
-		if l.Role != "" {
-			words = esc.Sprintf("%s, as %s", words, esc.Line(l.Role))
+		if l.Role != "" && l.Kind != "" && l.Kind != "blocks" { // of which the role says both ways
+			words = esc.Sprintf("%s (%s)", words, esc.Line(l.Kind))
 		}
-		lines = append(lines, text.Line{Name: OrElse(esc.Line(l.Kind), esc.Const("link")), Value: words})
+		lines = append(lines, text.Line{Name: esc.Line(cmp.Or(l.Role, l.Kind, "link")), Value: words}) // links read from the item
 	}
 	if rest := it.LinksTotal - int64(len(it.Links)); rest > 0 {
 		lines = append(lines, text.Line{Value: esc.Sprintf("and %s that are not listed here", prose.Plural(rest, "more link")), Kind: text.Note})

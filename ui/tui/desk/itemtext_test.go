@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"slices"
 	"testing"
 
 	"memdesk/internal/safetext"
@@ -15,6 +16,22 @@ func TestEmptyFields(t *testing.T) {
 		got = append(got, l.Name.String()+" "+l.Value.String())
 	}
 	if len(got) != 2 || got[0] != "type epic" || got[1] != " empty: owner, parent" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestLinksReadFromTheItem: first comes what the item is in a link, then the others.
+func TestLinksReadFromTheItem(t *testing.T) {
+	lines := linkLines(safetext.Escaper{}, model.Item{Links: []model.Link{
+		{Kind: "blocks", Role: "blocked by", Other: []string{"yard-1.2"}}, {Kind: "parent-child", Role: "blocks", Other: []string{"yard-2"}},
+		{Kind: "relation", Role: "subject", Label: "is about", Other: []string{"entity-3"}}, {Kind: "uses", Other: []string{"a", "b"}}, {Other: []string{"c"}},
+	}})
+	want := []string{"blocked by: yard-1.2", "blocks: yard-2 (parent-child)", "subject: is about: entity-3 (relation)", "uses: a, b", "link: c"}
+	var got []string
+	for _, l := range lines[2:] {
+		got = append(got, l.Name.String()+": "+l.Value.String())
+	}
+	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 }
