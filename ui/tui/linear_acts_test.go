@@ -210,13 +210,13 @@ func TestLinearReview(t *testing.T) {
 		lines []string
 		says  []string
 	}{
-		{"read", []string{"quarantine", "1"}, []string{"3 entries.", "1. crews/eng/shared/CREW.md in crewship, rule ignore_previous", "3. Store hostile: PROBLEM", "matched: Ignore previous", "source now: still poisoned"}},
+		{"read", []string{"quarantine", "1"}, []string{"3 entries.", "1. crews/eng/shared/CREW.md in crewship, rule ignore_previous", "2. Store hostile: PROBLEM", "matched: Ignore previous", "source now: still poisoned"}},
 		{"release refused", []string{"quarantine", "release 1", ".old", ".", "release", "CREW.md", "cleaned", "no"},
 			[]string{"Release crews/eng/shared/CREW.md?", "The text is as it stands in the source", "Type CREW.md", "required", "The store did not take it: the text is still blocked", "your text is kept"}},
 		{"release wants a reason", []string{"quarantine", "release 1", "# Engineering", ".", "release", "CREW.md", ""}, []string{"Reason, for the audit log, required", "A reason is required.", "not saved; your text is kept"}},
 		{"release", []string{"quarantine", "release 1", "# Engineering", ".", "release", "CREW.md", "cleaned by hand", "refresh"}, []string{"Done: released crews/eng/shared/CREW.md", "undo undo-1", "2 entries."}},
-		{"delete", []string{"quarantine", "delete 1", "no", "delete 1", "CREW.md", "", "refresh", "delete 2", "release 2"}, []string{"Delete the quarantine entry of crews/eng/shared/CREW.md?", "Nothing was changed.", "Done: forgot q/1", "2 entries.", "Not here: the store's quarantine holds no such entry", "Not here:"}},
-		{"bulk by rule", []string{"quarantine", "rule 1", "mark 2", "delete", "crewship", "old"}, []string{"1 row marked", "2 rows marked", "Delete 2 entries?", "Type crewship", "done: 2 of 2 entries"}},
+		{"delete", []string{"quarantine", "delete 1", "no", "delete 1", "CREW.md", "", "refresh", "delete 1", "release 1"}, []string{"Delete the quarantine entry of crews/eng/shared/CREW.md?", "Nothing was changed.", "Done: forgot q/1", "2 entries.", "Not here: the store's quarantine holds no such entry", "Not here:"}},
+		{"bulk by rule", []string{"quarantine", "rule 1", "mark 3", "delete", "crewship", "old"}, []string{"1 row marked", "2 rows marked", "Delete 2 entries?", "Type crewship", "done: 2 of 2 entries"}},
 		{"other lists", []string{"release 1", "store crewship", "delete 1", "keep base 1", "hold 1", "keep", "merge 1"}, []string{"another list. These words bring one: quarantine.", "another list", "another list. These words bring one: conflicts.", "show, with the number of a request", `"keep" could be keep base, keep copy, keep both`, "another list"}},
 		{"audit", []string{"audit", "next", "1", "audit actor:ann action:forget outcome:ok since:2026-05-21T09:20 until:2026-05-21", "filter phase:intent", "audit colour:red", "audit since:x", "audit actor:nobody"},
 			[]string{"1,204 events.", "chain verified up to 1204", "1. Event 1,204", "next goes on.", "1. Event 1,184", "event 1,184", "actor: ann", "6. Event 1,194", "End of the list", "intent", `there is no field "colour"`, `"x" is no time`, "End of the list."}},
@@ -245,16 +245,16 @@ func TestLinearConflicts(t *testing.T) {
 		lines []string
 		says  []string
 	}{
-		{"explain", false, []string{"conflicts", "4", "5"}, []string{"5 conflicts.", "tool syncthing", "certain: name pattern 8", "ancestor: not known", "removed: Ship on Friday.", "added: Ship on Monday.", "1 unresolved merge marker"}},
-		{"keep base", false, []string{"conflicts", "keep base 4", "no", "keep base 4", "keep base", "older", "conflicts", "undo last", "no"}, []string{"Keep plan.md as it is?", "This removes the copy", "Nothing was changed.", "Done: kept the base of plan.md", "undo undo-1", "has come back", "5 conflicts.", "returned", "Undo the resolve of notes/plan.md?", "Nothing was changed."}},
-		{"keep copy", false, []string{"conflicts", "keep copy 4", "keep copy", "", "keep base 2"}, []string{"Keep the copy of plan.md?", "Done: kept the copy of plan.md", "Not here: it has no base"}},
-		{"keep both", false, []string{"conflicts", "keep both 4", "keep both", ""}, []string{"Keep both, and rename", "Done: kept both sides of plan.md"}},
-		{"in the file", false, []string{"conflicts", "keep base 5", "edit 5", "solved", ".", "resolve", ""}, []string{"Not here: the markers stand inside this item", "Type or paste the text of notes/half.md", "Resolve notes/half.md with this text?", "Done: resolved"}},
-		{"in the file, one by one", false, []string{"conflicts", "merge 5", "second", "write", ""}, []string{"Difference 1 of 1 in half.md", "Write the result to half.md?", "Done: resolved"}},
-		{"merge", false, []string{"conflicts", "merge 4", "base", "copy", "both", "write", ""}, []string{"Difference 1 of 3", "base; copy; both; edit", "Difference 2 of 3", "Difference 3 of 3", "Write the result to plan.md?", "write; edit", "Done: resolved"}},
-		{"merge in the editor", false, []string{"conflicts", "merge 4", "edit", ".old", ".", "resolve", ""}, []string{"Difference 1 of 3", "The text as it stands", "The marks of the merge", "Done: resolved"}},
-		{"merge, no", false, []string{"conflicts", "merge 4", "base", "", "merge 1", ""}, []string{"Difference 2 of 3", "Nothing was changed.", "Difference 1 of 1", "Nothing was changed."}},
-		{"moved", true, []string{"conflicts", "keep base 4", "keep base", ""}, []string{"NOT done: not resolved: the copy is not as it was shown", "A side has changed", "added: written by somebody else"}},
+		{"explain", false, []string{"conflicts", "3", "4"}, []string{"5 conflicts.", "tool syncthing", "certain: name pattern 8", "ancestor: not known", "removed: Ship on Friday.", "added: Ship on Monday.", "1 unresolved merge marker"}},
+		{"keep base", false, []string{"conflicts", "keep base 3", "no", "keep base 3", "keep base", "older", "conflicts", "undo last", "no"}, []string{"Keep plan.md as it is?", "This removes the copy", "Nothing was changed.", "Done: kept the base of plan.md", "undo undo-1", "has come back", "5 conflicts.", "returned", "Undo the resolve of notes/plan.md?", "Nothing was changed."}},
+		{"keep copy", false, []string{"conflicts", "keep copy 3", "keep copy", "", "keep base 2"}, []string{"Keep the copy of plan.md?", "Done: kept the copy of plan.md", "Not here: it has no base"}},
+		{"keep both", false, []string{"conflicts", "keep both 3", "keep both", ""}, []string{"Keep both, and rename", "Done: kept both sides of plan.md"}},
+		{"in the file", false, []string{"conflicts", "keep base 4", "edit 4", "solved", ".", "resolve", ""}, []string{"Not here: the markers stand inside this item", "Type or paste the text of notes/half.md", "Resolve notes/half.md with this text?", "Done: resolved"}},
+		{"in the file, one by one", false, []string{"conflicts", "merge 4", "second", "write", ""}, []string{"Difference 1 of 1 in half.md", "Write the result to half.md?", "Done: resolved"}},
+		{"merge", false, []string{"conflicts", "merge 3", "base", "copy", "both", "write", ""}, []string{"Difference 1 of 3", "base; copy; both; edit", "Difference 2 of 3", "Difference 3 of 3", "Write the result to plan.md?", "write; edit", "Done: resolved"}},
+		{"merge in the editor", false, []string{"conflicts", "merge 3", "edit", ".old", ".", "resolve", ""}, []string{"Difference 1 of 3", "The text as it stands", "The marks of the merge", "Done: resolved"}},
+		{"merge, no", false, []string{"conflicts", "merge 3", "base", "", "merge 1", ""}, []string{"Difference 2 of 3", "Nothing was changed.", "Difference 1 of 1", "Nothing was changed."}},
+		{"moved", true, []string{"conflicts", "keep base 3", "keep base", ""}, []string{"NOT done: not resolved: the copy is not as it was shown", "A side has changed", "added: written by somebody else"}},
 		{"redundant", false, []string{"conflicts", "redundant", "no", "redundant", "remove", "refresh"}, []string{"Remove 1 redundant copy?", "1 more of Resilio Sync stay", "Nothing was changed.", "done: 1 of 1", "4 conflicts."}},
 		{"filter", false, []string{"conflicts garden", "filter", "keep both 9", "keep base"}, []string{"1 conflict.", "5 conflicts.", "There is no conflict 9", "Say which"}},
 	} {

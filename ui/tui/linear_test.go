@@ -48,6 +48,8 @@ func TestLinear(t *testing.T) {
 	}{
 		{"greeting", nil, []string{"linear mode", "Operator: ann, unauthenticated.", "done to PRODUCTION", "Store vault, vault: NOT OPEN: the directory does not exist^[[31m", "Store graph, sqlite: open, read-only", "left memdesk"}, ""},
 		{"help", []string{"help"}, []string{"recall WORDS: ask every store", "quit: leave memdesk"}, ""},
+		{"help of the list first", []string{"store crewship", "help"}, []string{"In the items of crewship:\nopen NUMBER", "\nEverywhere:\nback", "\nIn other lists:\n"}, ""},
+		{"show of a row", []string{"store crewship daily", "show 2"}, []string{"deploy window moved to 16:00"}, "another list"},
 		{"unknown", []string{"dance", "op", "o", "q"}, []string{`No command "dance"`, "Say which:", `"o" could be open, order, outcomes`, `"q" could be quarantine, quit`}, ""},
 		{"store", []string{"store crewship", "go crewship:crews/eng/shared/pins.md", "health graph", "store none"}, []string{"End of the list.", "reference: crewship:crews/eng/shared/pins.md", "health takes nothing after it", `no store is named "none"; there are crewship, graph`}, ""},
 		{"what messages name", []string{"2 Tiers", "6 Erasure", "store crewship daily", "enter 2", "ctrl+r", "1 Health", "esc", ":notices", "7 Nothing"},
@@ -66,7 +68,7 @@ func TestLinear(t *testing.T) {
 		{"recall", []string{"recall deploy", "1"}, []string{"Store vault: no answer", "Quarantined, agents do not get it: crews/eng/shared/CREW.md", "40 hits.", "20. graph, node-9", "next goes on."}, ""},
 		{"quarantine", []string{"quarantine"}, []string{"rule ignore_previous", "still poisoned", "A known false positive.", "PROBLEM: the record is not JSON"}, ""},
 		{"audit", []string{"audit"}, []string{"1,204 events", "forget outcome by ann, ok. crewship:crews/eng/shared/pins.md asked by Mara^[[31m"}, ""},
-		{"health", []string{"health"}, []string{"crewship: well", "vault: NOT WELL: open: the directory"}, ""},
+		{"health", []string{"health"}, []string{"crewship: well, answered in ", " ms. 6 items\n", "vault: NOT WELL: open: the directory"}, ""},
 		{"cannot", []string{"forget crewship:x", "undo"}, []string{"Not here: this console only shows"}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

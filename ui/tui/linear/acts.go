@@ -72,6 +72,9 @@ func (l *linear) onRow(a act.Act, argument string) tea.Cmd {
 	if k, ok := l.own(a); ok {
 		return l.press(k, argument)
 	}
+	if a.Verb == act.Show.Verb && argument != "" { // what a row is asks for no list
+		return l.open(argument)
+	}
 	lists := slices.Sorted(slices.Values(a.Lists))
 	return l.say("That is for another list. These words bring one: %s.", broughtBy.Replace(strings.Join(lists, "; ")))
 }

@@ -85,13 +85,34 @@ func (l *linear) meant(line string) (found []act.Act, argument string) {
 	return found, strings.TrimSpace(rest)
 }
 
+// helpAll reads all words out, those of the current list first.
+func (l *linear) helpAll() {
+	have := func(acts []act.Act, v act.Act) bool {
+		return slices.ContainsFunc(acts, func(a act.Act) bool { return a.Verb == v.Verb })
+	}
+	own, rows := l.acts(), act.OnRows()
+	for _, part := range []struct {
+		title string
+		has   func(v act.Act) bool
+	}{
+		{"In " + l.board.called(), func(v act.Act) bool { return have(own, v) }},
+		{"Everywhere", func(v act.Act) bool { return !have(own, v) && !have(rows, v) }},
+		{"In other lists", func(v act.Act) bool { return !have(own, v) && have(rows, v) }},
+	} {
+		l.say("%s:", part.title)
+		for _, v := range l.verbs() {
+			if part.has(v) {
+				l.say("%s: %s.", v.Usage(), v.Doc)
+			}
+		}
+	}
+}
+
 func (l *linear) help(word string) tea.Cmd {
 	found, _ := l.meant(word)
 	switch {
 	case word == "":
-		for _, v := range l.verbs() {
-			l.say("%s: %s.", v.Usage(), v.Doc)
-		}
+		l.helpAll()
 		l.say("A unique beginning of a command is enough; a number alone opens that row. help, with a command, gives examples.")
 		return l.say("What a message calls by a key of the console works here too, with the number of a row where it is for one: d 3 forgets the third, ctrl+r reads the list anew, 1 Health asks the stores.")
 	case len(found) == 0:

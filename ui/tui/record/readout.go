@@ -39,7 +39,7 @@ func (p *List[T]) Begin(query string) (tea.Cmd, error) {
 
 func (p *List[T]) ReadPage(ctx context.Context, cursor string, limit int) (desk.PageRead, error) {
 	filter, not := strings.CutPrefix(p.Query, "!")
-	page, err := p.Kind.Fetch(ctx, operator.PageQuery{Filter: strings.TrimSpace(filter), Not: not, Cursor: cursor, Limit: limit})
+	page, err := p.sortedFetch(p.Kind.Fetch)(ctx, operator.PageQuery{Filter: strings.TrimSpace(filter), Not: not, Cursor: cursor, Limit: limit})
 	if err != nil {
 		return desk.PageRead{}, err
 	}

@@ -123,10 +123,8 @@ func (p *watch) row(o observed) record.Row[observed] {
 		case !o.counted:
 			message = safetext.Text{}
 		default:
-			message = esc.Const(prose.Plural(o.shown, "item"))
-			if o.over > 0 {
-				over := esc.Sprintf("%s over cap", prose.Group(o.over))
-				message = esc.Sprintf("%s, %s", message, over)
+			var over safetext.Text
+			if message, over = o.words(esc); o.over > 0 {
 				row.Runs = map[int][]paint.Stretch{5: {{Start: message.Len() - over.Len(), End: message.Len(), Look: paint.LookWarn}}}
 			}
 		}
@@ -244,6 +242,16 @@ type holding struct {
 	counted       bool  // as these numbers say
 }
 
+// words are the items, and at their end how many tiers are over.
+func (h holding) words(esc safetext.Escaper) (all, over safetext.Text) {
+	all = esc.Const(prose.Plural(h.shown, "item"))
+	if h.over > 0 {
+		over = esc.Sprintf("%s over cap", prose.Group(h.over))
+		all = esc.Sprintf("%s, %s", all, over)
+	}
+	return all, over
+}
+
 func holds(s model.Store, counts []model.TierCount) (h holding) {
 	for _, t := range counts {
 		h.counted = true
@@ -270,6 +278,9 @@ func tellStore(esc safetext.Escaper, o observed) safetext.Text {
 	switch {
 	case status.State == model.HealthDegraded:
 		return esc.Sprintf("%s: serves, and needs a look: %s", o.name, words)
+	case status.OK && said == "" && o.counted:
+		all, _ := o.words(esc)
+		return esc.Sprintf("%s: well, answered in %s. %s", o.name, prose.Latency(o.report.Latency), all)
 	case status.OK && said == "":
 		return esc.Sprintf("%s: well, answered in %s", o.name, prose.Latency(o.report.Latency))
 	case status.OK:
