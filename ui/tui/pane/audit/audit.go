@@ -51,7 +51,7 @@ func events(d *pane.Bench, of model.Ref) record.Kind[operator.AuditEvent] {
 		Columns: []record.Column{
 			{Title: "SEQ", Width: 7, Right: true, Dim: true}, {Title: "WHEN, UTC", Width: 12, Dim: true}, {Title: "ACTOR", Width: 16}, {Title: "ACTION", Width: 20}, {Title: "OUTCOME", Width: 11}, {Title: "TARGET"},
 		},
-		Least: []int{0, 12, 9, 13, 10, 20}, Traits: record.Traits[operator.AuditEvent]{Badge: 5, Store: func(e operator.AuditEvent) string { return e.Store }},
+		Least: []int{0, 12, 10, 13, 10, 19}, Traits: record.Traits[operator.AuditEvent]{Badge: 5, Store: func(e operator.AuditEvent) string { return e.Store }},
 	}
 	if d.Audit == nil {
 		kind.Missing = "no audit log is attached to this console: memdesk audit list shows it"
@@ -89,7 +89,9 @@ func events(d *pane.Bench, of model.Ref) record.Kind[operator.AuditEvent] {
 	if d.Audit != nil {
 		kind.Live = d.Audit.Stamp
 	}
-	kind.Detail = func(_ context.Context, raw operator.AuditEvent) *text.Page { return auditText(d.Desk, raw) }
+	kind.Detail = func(ctx context.Context, raw operator.AuditEvent) *text.Page {
+		return auditText(d.Desk, raw, blocked(ctx, d, raw))
+	}
 	kind.Keys = func(p *record.List[operator.AuditEvent]) []act.Act {
 		return []act.Act{d.Takebacks.Key(p.None, func() func(context.Context) (change.Writing, bool) {
 			r, _ := p.Window.Current()
@@ -157,7 +159,21 @@ func actorCell(esc safetext.Escaper, actor string) safetext.Text {
 	return esc.LineMax(actor, prose.MaxTitle)
 }
 
-func auditText(d *desk.Desk, e operator.AuditEvent) *text.Page {
+// blocked is the item behind a quarantine entry, which a release names by the store's file; empty once the store has
+// the entry no more.
+func blocked(ctx context.Context, d *pane.Bench, e operator.AuditEvent) string {
+	if e.Action != string(operator.Release) || e.Target == "" || d.Quarantine == nil {
+		return ""
+	}
+	id := strings.TrimPrefix(e.Target, e.Store+":")
+	entry, err := d.Quarantine.Entry(ctx, e.Store, id)
+	if err != nil || entry.SourceID == id {
+		return ""
+	}
+	return cmp.Or(entry.SourceID, entry.Source)
+}
+
+func auditText(d *desk.Desk, e operator.AuditEvent, source string) *text.Page {
 	esc := d.Esc
 	head := []text.Line{{Value: esc.Sprintf("event %s: %s", prose.Group(e.Seq), e.Action), Kind: text.Title}}
 	if e.Noted {
@@ -178,6 +194,9 @@ func auditText(d *desk.Desk, e operator.AuditEvent) *text.Page {
 	add("when", desk.Changed(d, e.At))
 	for _, f := range e.Facts() {
 		add(f.Name, f.Value)
+		if f.Name == "target" {
+			add("its source", source)
+		}
 	}
 	if e.Target == "" && e.Subject == "" && !e.Noted {
 		head = append(head, text.Line{Value: esc.Const("No clear name is kept for this event: there was none, or it was erased. The record holds keyed hashes only."), Kind: text.Note})
