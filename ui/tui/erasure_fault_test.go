@@ -181,7 +181,7 @@ func TestErasureFaults(t *testing.T) {
 		}
 		r.answer("Lift a hold?", "tab", "x", "tab").see("[Lift]").press("enter").answer("not lifted", "tab", "backspace", "tab").see("[Lift]").press("enter").see("Plan ready").gone("1 on hold").press("esc").see("[6 Erasure")
 		// Closed without an erasure: only with a reason, and then for good.
-		r.press("W").answer("Withdraw "+id, "enter").see("cancelled")
+		r.press("W").see("reason (required):").answer("Withdraw "+id, "enter").see("cancelled")
 		r.press("W").answer("Withdraw "+id, "tab", "tab").see("[Withdraw]").press("enter").answer("a withdrawal needs its reason", "tab", "Teo called", "tab").see("[Withdraw]").press("enter").see("withdrawn: " + id)
 		r.press("J", "J", "J").see("the names are gone", "Teo called").gone("usr_teo").press("p").see("was withdrawn")
 		if out, code := o.run("gdpr", "status", "usr_teo", "--json"); code != 0 || !strings.Contains(out, `"state":"withdrawn"`) {

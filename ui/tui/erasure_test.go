@@ -177,7 +177,7 @@ func TestErasureFromIntakeToReceipt(t *testing.T) {
 			r.see("nothing names the person", "● clean: items").press("esc").see("3 of 3").press("/", "recall", "enter").see("● clean", "recall").gone("lock files").press("esc").press("esc").see("answered")
 
 			// The saved receipt must be the shown one and verify offline.
-			r.press("S").answer("Save the receipt", "enter").see("cancelled")
+			r.press("S").see("to: ~/").answer("Save the receipt", "enter").see("cancelled")
 			r.press("v").answer("Type the person's id", "enter").see("cancelled")
 			r.press("S").answer("Save the receipt", "tab", "ctrl+u", filepath.Join(o.dir, "r.json"), "tab").see("[Save]").press("enter").see("saved,")
 			r.press("q")

@@ -53,12 +53,12 @@ func (rq *requests) withdraw(r operator.ErasureRequest) tea.Cmd {
 	d, esc := rq.D, rq.D.Esc
 	lines := []text.Line{
 		{Value: esc.Sprintf("Withdraw %s?", r.ID), Kind: text.Title},
-		{Value: esc.Const("It is closed for good: its names, holds and plan go, and the record that there was one stays. No store is touched.")},
+		{Value: esc.Const("It is closed for good: its names, holds and plan go, and the record that there was one stays. No store is touched. The reason says who took it back, and why.")},
 	}
 	if r.Unfinished() || r.Stopped() {
 		lines = append(lines, text.Line{Value: esc.Const("Its erasure has begun: what is erased stays erased, the rest stays."), Kind: text.Alert})
 	}
-	dlg := &dialog.Dialog{Title: esc.Const("Withdraw"), NoReason: true, Lines: lines, Fields: []dialog.Field{{Label: esc.Const("who took it back and why (required): ")}}}
+	dlg := &dialog.Dialog{Title: esc.Const("Withdraw"), NoReason: true, Lines: lines, Fields: []dialog.Field{{Label: esc.Const("reason (required): ")}}}
 	dlg.Choices = []dialog.Choice{{Verb: "Withdraw", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 		if err := d.Erasure.Withdraw(ctx, r.ID, f.Fields[0]); err != nil {
 			return dlg.Again(f, d.Esc.Sprintf("not withdrawn: %s", prose.Reason(d.Esc, err)))

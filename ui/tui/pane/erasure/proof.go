@@ -418,7 +418,7 @@ func (rq *requests) saveReceipt(r operator.ErasureRequest) tea.Cmd {
 			{Value: esc.Const("It is not complete, so this is no receipt: what is done, what is left and what to do, and nobody's name. JSON, or a page to read and print where the name ends in .md. A file that is there is not overwritten."), Kind: text.Note},
 		}
 	}
-	dlg.Fields = []dialog.Field{{Label: esc.Const("file: ")}}
+	dlg.Fields = []dialog.Field{{Label: esc.Const("to: ")}}
 	dlg.Fields[0].Input.Set("~/" + name)
 	dlg.Choices = []dialog.Choice{{Verb: "Save", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 		n, err := d.Erasure.SaveReceipt(ctx, r.ID, strings.TrimSpace(f.Fields[0]))
@@ -433,7 +433,7 @@ func (rq *requests) saveReceipt(r operator.ErasureRequest) tea.Cmd {
 // exportErasure asks where to write all data about the subject.
 func (rq *requests) exportErasure(r operator.ErasureRequest) tea.Cmd {
 	d, esc := rq.D, rq.D.Esc
-	dlg := &dialog.Dialog{Title: esc.Const("Export"), NoReason: true, Fields: []dialog.Field{{Label: esc.Const("directory or .zip: ")}}, Lines: []text.Line{
+	dlg := &dialog.Dialog{Title: esc.Const("Export"), NoReason: true, Fields: []dialog.Field{{Label: esc.Const("to: ")}}, Lines: []text.Line{
 		{Value: esc.Sprintf("Export everything about %s?", esc.LineMax(r.Subject, prose.MaxTitle)), Kind: text.Title},
 		{Value: esc.Const("For the person (Art. 15, 20): a new directory with export.json and a document per item, or one file where the name ends in .zip, for your eyes only. Shared items: only the lines that name the person."), Kind: text.Note},
 	}}
