@@ -8,6 +8,7 @@ import (
 	"memdesk/backends"
 	"memdesk/internal/safetext"
 	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -98,11 +99,11 @@ func (p *Pane) renderStatus(width int) []string {
 func (p *Pane) renderList(width int) []string {
 	st := p.d.St
 	c := p.columns(width)
-	h := st.Row(width).Blank(1).Col(st.Heading, safetext.Const("STORE"), c.store)
-	if c.numbers {
+	h := st.Row(width).Blank(1).Col(st.Heading, safetext.Const("STORE"), c[colStore])
+	if c[colRank] > 0 {
 		h.Number(st.Heading, safetext.Const("RANK"), 4).Number(st.Heading, safetext.Const("SCORE"), 6).Blank(2)
 	}
-	h.Col(st.Heading, safetext.Const("WHERE"), c.where+1).Col(st.Heading, safetext.Const("ORIGIN"), c.writer).Lit(st.Heading, "SNIPPET")
+	h.Col(st.Heading, safetext.Const("WHERE"), c[colWhere]).Col(st.Heading, safetext.Const("ORIGIN"), c[colWriter]).Lit(st.Heading, "SNIPPET")
 	out := []string{h.End()}
 	for i := p.table.Top; i < min(len(p.rows), p.table.Top+p.table.Height); i++ {
 		out = append(out, p.row(p.rows[i], i == p.table.Sel, width, c))
@@ -113,56 +114,58 @@ func (p *Pane) renderList(width int) []string {
 	return out
 }
 
-// hitColumns are the columns of the hits; the snippet takes the rest.
-type hitColumns struct {
-	numbers              bool // rank and score
-	store, where, writer int
-}
+// The columns of the hits; the snippet takes the rest.
+const (
+	colStore = iota
+	colRank  // and the score
+	colWhere
+	colWriter
+	colSnippet
+)
 
-// columns are as wide as needed; without room the rank, which the detail has, goes before the writer.
-func (p *Pane) columns(width int) hitColumns {
-	c := hitColumns{numbers: true, store: p.fit.Width(2, 12)}
-	room := width - 18 - c.store
-	if p.d.Origins != nil {
-		c.numbers, c.writer = width >= 76, p.fit.Width(1, pane.OriginWidth)
-		room -= c.writer
+// columns are the widths for a list: without room the rank, which the detail has, goes before the writer.
+func (p *Pane) columns(width int) []int {
+	writer := list.Column{Most: pane.OriginWidth}
+	if p.d.Origins == nil {
+		writer.Most = 0
 	}
-	c.where = p.fit.Width(0, max(room*2/5, 16))
-	return c
+	return p.fit.Widths(width-1, []list.Column{{Most: 12, Least: 8}, {Most: 12}, {Most: max(width/4, 17), Least: 17}, writer, {Least: 16}})
 }
 
-// fitted notes the widths of the stores, the sources and the writers of the hits.
+// fitted notes the widths of the hits.
 func (p *Pane) fitted() {
 	p.fit = nil
 	for _, h := range p.rows {
-		p.fit.See(2, h.Name.Width(), len("STORE"))
+		p.fit.See(colStore, h.Name.Width(), len("STORE"))
 		if h.Heading || h.Withheld {
 			continue
 		}
-		p.fit.See(0, h.Where.Width(), len("WHERE"))
-		p.fit.See(1, max(p.who.Cell(p.refOf(h)).Width(), 1), len("ORIGIN")) // its answer comes later
+		p.fit.See(colRank, len("RANK SCORE "), 0)
+		p.fit.See(colWhere, h.Where.Width(), len("WHERE"))
+		p.fit.See(colWriter, max(p.who.Cell(p.refOf(h)).Width(), 1), len("ORIGIN")) // its answer comes later
+		p.fit.See(colSnippet, h.Snippet.Width()+paint.BadgeSign, len("SNIPPET"))
 	}
 }
 
-func (p *Pane) row(h hitRow, at bool, width int, c hitColumns) string {
+func (p *Pane) row(h hitRow, at bool, width int, c []int) string {
 	st := p.d.St
 	if h.Heading {
 		return st.Row(width).Blank(1).Put(st.Warn, h.Where).End()
 	}
 	r := st.Highlighted(width, at, !p.Input.Focus)
-	r.Col(st.Plain, h.Name, c.store)
+	r.Col(st.Plain, h.Name, c[colStore])
 	if h.Withheld {
-		if c.numbers {
+		if c[colRank] > 0 {
 			r.Number(st.Bad, safetext.Const(st.Glyphs.State[paint.ToneBad]), 4).Blank(8)
 		} else {
 			r.Lit(st.Bad, st.Glyphs.State[paint.ToneBad]+" ")
 		}
 		return r.Put(st.Warn, h.Where).End()
 	}
-	if c.numbers {
+	if c[colRank] > 0 {
 		r.Number(st.Dim, safetext.Const(strconv.Itoa(h.Rank)), 4).Number(st.Dim, h.score, 6).Blank(2)
 	}
-	r.Col(st.Plain, st.Tail(h.Where, h.Hit.Source, h.suffix(), c.where), c.where+1).Col(st.Dim, p.who.Cell(p.refOf(h)), c.writer)
+	r.Col(st.Plain, st.Tail(h.Where, h.Hit.Source, h.suffix(), c[colWhere]-1), c[colWhere]).Col(st.Dim, p.who.Cell(p.refOf(h)), c[colWriter])
 	if !h.planted.IsEmpty() {
 		r.Lit(st.Warn, st.Glyphs.State[paint.ToneWarn]+" ")
 	}
