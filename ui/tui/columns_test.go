@@ -52,27 +52,22 @@ func TestColumnsAtEveryWidth(t *testing.T) {
 	stored, _ := os.ReadFile(file)
 	want := strings.SplitAfter(string(stored), "\n")
 	var all strings.Builder
-	r := startRobot(t, start{scenario: "desk,acts,conflicts,origins", width: 200, height: 30}).see("48,210")
-	for _, p := range []struct{ key, first, last string }{
-		{"1", "STORE", "MESSAGE"}, {"2", "TITLE", "AGE"}, {"3", "STORE", "SNIPPET"}, {"4", "STORE", "RULE, MATCH"}, {"5", "STORE", "TOOL"}, {"7", "ACTOR", "TARGET"},
-	} {
-		switch r.press(p.key); p.key {
-		case "2":
-			r.press("down", "down", "down").see("one note per day").press("enter").see("Thursday", "1 of 2")
-		case "3":
-			r.press("/").press("deploy").see("1 of 40 hits").press("enter").gone("to the hits")
-		default:
-			r.see("["+p.key, p.first, p.last)
-		}
-		for _, width := range []int{80, 100, 112, 120, 160, 200} {
-			if r.resize(width, 30); *update {
+	r := startRobot(t, start{scenario: "desk,acts,conflicts,origins", width: 80, height: 30}).see("48,210")
+	r.press("down", "down", "down").see("one note per day").press("enter").see("Thursday", "1 of 2")
+	r.press("3", "/").press("deploy").see("1 of 40 hits").press("enter").gone("to the hits")
+	for _, width := range []int{80, 100, 112, 120, 160, 200} {
+		r.resize(width, 30)
+		for _, p := range []struct{ key, first, last string }{
+			{"1", "STORE", "MESSAGE"}, {"2", "TITLE", "AGE"}, {"3", "STORE", "SNIPPET"}, {"4", "STORE", "RULE, MATCH"}, {"5", "STORE", "TOOL"}, {"7", "ACTOR", "TARGET"},
+		} {
+			if r.press(p.key).see("["+p.key, p.last); *update {
 				r.quiet()
 			}
 			r.until(fmt.Sprintf("the headings of pane %s at %d columns", p.key, width), func(s string) bool {
 				for _, line := range strings.Split(s, "\n") {
 					head, _, _ := strings.Cut(line, "│")
 					if strings.Contains(head, p.first+" ") && strings.Contains(head, p.last) {
-						line := fmt.Sprintf("%s %3d %s\n", p.key, width, strings.TrimRight(head, " "))
+						line := fmt.Sprintf("%3d %s %s\n", width, p.key, strings.TrimRight(head, " "))
 						if *update || len(want) > 0 && line == want[0] {
 							all.WriteString(line)
 							return true
