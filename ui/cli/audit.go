@@ -273,12 +273,13 @@ func (a *app) auditVerify(ctx context.Context, log *audit.Log, files, witnesses 
 		}
 		return err // that the log is broken is in the report
 	}
+	var unknown error // after the report: an address that no anchor has must not hide what the log is
 	for _, url := range witnesses {
-		p, err := a.session.AskWitness(ctx, url)
-		if err != nil {
-			return err
+		if p, err := a.session.AskWitness(ctx, url); err == nil {
+			rep.Add(p)
+		} else {
+			unknown = errors.Join(unknown, err)
 		}
-		rep.Add(p)
 	}
 	if a.flags.json {
 		a.emitVerified(rep)
@@ -303,11 +304,17 @@ func (a *app) auditVerify(ctx context.Context, log *audit.Log, files, witnesses 
 	silent := func(p audit.Proven) bool {
 		return p.Kind != "own" && (p.State == audit.ProvenUnreadable || p.State == audit.ProvenNone)
 	}
+	if rep.OK && rep.Names.Forged == 0 && unknown != nil {
+		return unknown
+	}
 	if rep.OK && rep.Names.Forged == 0 && rep.Events > 0 && slices.ContainsFunc(rep.Proven, silent) {
 		return &exitError{code: exitPartial}
 	}
 	if !rep.OK && !rep.Acknowledged && log.Writable() != nil {
 		a.sayf("no change is possible until `memdesk audit acknowledge --reason TEXT`")
+	}
+	if unknown != nil {
+		a.sayf("%v", unknown)
 	}
 	if !rep.OK || rep.Names.Forged > 0 {
 		return &exitError{code: exitTampered}

@@ -140,6 +140,7 @@ func TestForgedNamesAreTampering(t *testing.T) {
 	}
 	d.run("--config", config, "forget", "crewship:AGENT.md", "--yes").want(t, 0)
 	d.run("--config", config, "audit", "verify", "--witness", gone).want(t, 3)
+	d.run("--config", config, "audit", "verify", "--witness", "http://127.0.0.1:2").want(t, 2)
 	if r := d.run("--config", config, "audit", "verify").want(t, 0, "witness "+gone+": not asked; --witness "+gone+" asks it"); strings.Contains(r.out, "no anchor outside") {
 		t.Errorf("nobody asked the witness, and it does not vouch: %s", r.out)
 	}
@@ -153,6 +154,9 @@ func TestForgedNamesAreTampering(t *testing.T) {
 	}
 	if r := d.run("--config", config, "--json", "audit", "verify", "--witness", gone).want(t, 7); r.row(t, "verify")["ok"] != false {
 		t.Errorf("%s", r.out)
+	}
+	if r := d.run("--config", config, "--json", "audit", "verify", "--witness", "http://127.0.0.1:2").want(t, 7, "no [[audit.anchor]]"); r.row(t, "verify")["ok"] != false {
+		t.Errorf("an unknown witness hides that the log is broken: %s", r.out)
 	}
 }
 
