@@ -7,8 +7,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -289,5 +291,56 @@ func TestAnOriginWithoutATime(t *testing.T) {
 	it, err := s.Browser.Read(t.Context(), "a:b")
 	if err != nil || len(it.Meta) != 1 || it.Meta[0].Name != "origin_actor" {
 		t.Errorf("%+v, %v", it.Meta, err)
+	}
+}
+
+// TestAnotherItem: an item in the place of another must be an error, and so must a count that cannot be.
+func TestAnotherItem(t *testing.T) {
+	s := fake(t, answers{
+		"memory_health": func(json.RawMessage) (any, error) {
+			return map[string]any{"stores": []any{map[string]any{"store": "a", "ok": true, "tiers": []string{"t"}}}, "writable": true}, nil
+		},
+		"memory_recall": func(json.RawMessage) (any, error) { return "nothing is found here", nil },
+		"memory_list":   func(json.RawMessage) (any, error) { return map[string]any{"items": []any{}}, nil },
+		"memory_get": func(json.RawMessage) (any, error) {
+			return map[string]any{"ref": "a:b", "store": "a", "tier": "t", "content": "of another", "bytes": 10}, nil
+		},
+		"memory_retain": func(json.RawMessage) (any, error) {
+			return map[string]any{"status": "retained", "ref": "a:b", "bytes": 10}, nil
+		},
+		"memory_forget": func(json.RawMessage) (any, error) { return map[string]any{"removed": -3}, nil },
+	})
+	_, err1 := s.Browser.Read(t.Context(), "a:c")
+	_, err2 := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "a:c", Content: "x", Mode: model.Append})
+	_, err3 := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: "a:c"})
+	for _, err := range []error{err1, err2, err3} {
+		if !errors.Is(err, model.Unavailable) || model.Unchanged(err) {
+			t.Error(err)
+		}
+	}
+	if it, err := s.Browser.Read(t.Context(), "a:b"); err != nil || it.Body != "of another" {
+		t.Errorf("%+v, %v", it, err)
+	}
+}
+
+// TestPagesInACircle: empty pages that lead to each other must end, and so must what they complain of.
+func TestPagesInACircle(t *testing.T) {
+	n := 0
+	s := fake(t, answers{
+		"memory_health": func(json.RawMessage) (any, error) {
+			return map[string]any{"stores": []any{map[string]any{"store": "a", "ok": true, "tiers": []string{"t"}}}, "writable": true}, nil
+		},
+		"memory_recall": func(json.RawMessage) (any, error) { return "nothing is found here", nil },
+		"memory_get":    func(json.RawMessage) (any, error) { return "nothing is read here", nil },
+		"memory_list": func(json.RawMessage) (any, error) {
+			n++
+			return map[string]any{"items": []any{}, "next": []string{"x", "y"}[n%2], "stores": []any{map[string]any{"store": "a", "error": strconv.Itoa(n)}}}, nil
+		},
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	page, err := s.Browser.List(ctx, model.PageRequest{})
+	if err != nil || len(page.Problems) > 101 || !strings.Contains(strings.Join(page.Problems, "; "), "leads on") {
+		t.Errorf("%d problems, %v", len(page.Problems), err)
 	}
 }

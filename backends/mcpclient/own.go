@@ -210,11 +210,17 @@ func (s silent) words() []string {
 	return out
 }
 
+// maxPages bounds the pages of a list, empty ones too: they may lead in a circle. maxProblems bounds their complaints.
+const (
+	maxPages    = 1000
+	maxProblems = 100
+)
+
 // items walks the server's pages. Stores that a page could not list are problems.
 func (o *own) items(ctx context.Context) (all []model.Header, problems []string, err error) {
 	const op = "list"
 	args := map[string]any{}
-	for {
+	for pages := 1; ; pages++ {
 		res, err := o.ask(ctx, op, "memory_list", args)
 		if err != nil {
 			return nil, nil, err
@@ -235,14 +241,14 @@ func (o *own) items(ctx context.Context) (all []model.Header, problems []string,
 			all = append(all, h)
 		}
 		for _, words := range page.Stores.words() {
-			if !slices.Contains(problems, words) { // each page may name it
+			if !slices.Contains(problems, words) && len(problems) < maxProblems { // each page may name it
 				problems = append(problems, words)
 			}
 		}
 		switch {
 		case page.Next == "":
 			return all, problems, nil
-		case len(all) >= maxItems || page.Next == args["cursor"]:
+		case len(all) >= maxItems || pages >= maxPages:
 			return all, append(problems, fmt.Sprintf("only the first %d items were looked at: the server's list leads on", len(all))), nil
 		}
 		args["cursor"] = page.Next
@@ -267,8 +273,15 @@ func (o *own) read(ctx context.Context, id string) (model.Item, error) {
 		return model.Item{}, model.Errorf(model.Unsupported, op, "the item has %d bytes, and the server gives %d of them", got.Bytes, len(got.Content))
 	}
 	h, err := got.header(op)
+	if err == nil && h.ID != id { // it would be shown, kept and written in the place of the other
+		return model.Item{}, anotherItem(op)
+	}
 	h.Stamp = "" // a read tells no time
 	return model.Item{Header: h, Body: got.Content, Meta: got.Origin.fields()}, err
+}
+
+func anotherItem(op string) error {
+	return model.Errorf(model.Unavailable, op, "the server answered with another item than the one that was asked for")
 }
 
 // fields show an item's writer, according to the server. They are the server's.
@@ -364,7 +377,11 @@ func (o *own) retain(ctx context.Context, req model.RetainRequest) (model.Retain
 		if err != nil {
 			return model.RetainResult{}, err
 		}
-		return kept(op, res)
+		out, err := kept(op, res)
+		if err == nil && req.ID != "" && out.ID != "" && out.ID != req.ID {
+			return model.RetainResult{}, anotherItem(op)
+		}
+		return out, err
 	}
 }
 
@@ -450,5 +467,8 @@ func (o *own) forget(ctx context.Context, req model.ForgetRequest) (model.Forget
 		return model.ForgetResult{}, err
 	}
 	got, err := mcplink.Facts[struct{ Removed int64 }](op, res, "removed")
-	return model.ForgetResult{Removed: got.Removed}, err
+	if err == nil && got.Removed < 0 {
+		err = model.Errorf(model.Unavailable, op, "the server says that it removed %d items: whether it removed any is not known", got.Removed)
+	}
+	return model.ForgetResult{Removed: max(0, got.Removed)}, err
 }

@@ -141,7 +141,8 @@ func TestAnotherItem(t *testing.T) {
 	_, err1 := s.Browser.Read(t.Context(), "a")
 	_, err2 := s.Quarantine.ReadQuarantined(t.Context(), "a")
 	_, err3 := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: "a"})
-	for _, err := range []error{err1, err2, err3} {
+	_, err4 := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "a", Content: "x", Mode: model.Append})
+	for _, err := range []error{err1, err2, err3, err4} {
 		if !errors.Is(err, model.Unavailable) || model.Unchanged(err) {
 			t.Error(err)
 		}
