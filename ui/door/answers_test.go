@@ -30,7 +30,8 @@ func (v verbs) Recall(_ context.Context, req model.RecallRequest) (model.RecallR
 	if req.Query == "fail" {
 		return model.RecallResult{}, model.Errorf(model.Unavailable, "recall", "%s", v.words)
 	}
-	return model.RecallResult{Hits: []model.RecallSnippet{{ID: "x", Source: "x", Snippet: "a planted heron"}, {ID: "y", Source: "y", Snippet: "a heron"}}, Total: 2}, nil
+	hits := []model.RecallSnippet{{ID: "x", Source: "x", Snippet: "a planted heron"}, {ID: "y", Source: "y", Snippet: "a heron"}}
+	return model.RecallResult{Hits: hits[:min(len(hits), req.Limit)], Total: 2}, nil
 }
 
 func (v verbs) Forget(context.Context, model.ForgetRequest) (model.ForgetResult, error) {
@@ -190,14 +191,33 @@ func TestTextsAreBounded(t *testing.T) {
 	}
 }
 
-// TestHitsOfFourVerbs: a hit of a store without readable items must be judged by its snippet.
+// TestHitsOfFourVerbs: a hit of a store without readable items must be judged by its snippet, and a withheld one must not
+// take the place of another.
 func TestHitsOfFourVerbs(t *testing.T) {
 	d := overVerbs(t, "", "bare")
 	d.Suspect = func(_ context.Context, store, _, text string) bool {
 		return store == "bare" && strings.Contains(text, "planted")
 	}
-	r := call(t, client(t, d), "memory_recall", args{"query": "heron"})
-	if strings.Contains(r.text, "planted") || !strings.Contains(r.text, "a heron") {
+	for _, a := range []args{{"query": "heron"}, {"query": "heron", "limit": 1}} {
+		if r := call(t, client(t, d), "memory_recall", a); strings.Contains(r.text, "planted") || !strings.Contains(r.text, "a heron") {
+			t.Errorf("%v: %+v", a, r)
+		}
+	}
+}
+
+// TestATierWithAPlantedName: a server names its tiers, and the memory face shows names outside any fence.
+func TestATierWithAPlantedName(t *testing.T) {
+	d := overVerbs(t, "", "full")
+	members := d.Fleet.Members()
+	members[0].Store.Tiers = append(members[0].Store.Tiers, model.TierSpec{Name: poison})
+	d.Fleet, d.Face = backends.NewFleet(members, nil), door.Memory
+	c := client(t, d)
+	for _, path := range []string{"/memories", "/memories/full"} {
+		if r := call(t, c, "memory", args{"command": "view", "path": path}); r.error || strings.Contains(r.text, "ignore previous") || !strings.Contains(r.text, "/t") {
+			t.Errorf("%s: %+v", path, r)
+		}
+	}
+	if r := call(t, c, "memory", args{"command": "view", "path": "/memories/full/" + poison}); !r.error || !strings.Contains(r.text, "does not exist") {
 		t.Errorf("%+v", r)
 	}
 }

@@ -408,6 +408,10 @@ func TestAHookNamesWhatItCannotRead(t *testing.T) {
 	if err != nil || block != "" || len(problems) != 1 || !strings.Contains(problems[0], "does not answer") {
 		t.Errorf("%q, %q, %v", block, problems, err)
 	}
+	_, problems, err = overVerbs(t, "the disk is full", "cut").Hook(t.Context(), "", 4096, origin.Writer{Actor: "planner"})
+	if err != nil || len(problems) != 1 || problems[0] != "cut: the disk is full" {
+		t.Errorf("an incomplete list: %q, %v", problems, err)
+	}
 }
 
 // TestAFileStaysInItsTier: a path whose tier the store gives to other ids must be refused. The file would be

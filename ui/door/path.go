@@ -108,7 +108,7 @@ func (c *call) spotOf(p string) (spot, error) {
 		return at, nil
 	}
 	var ok bool
-	if at.tier, ok = at.store.Tier(parts[1]); !ok || at.store.Browser == nil {
+	if at.tier, ok = at.store.Tier(parts[1]); !ok || at.store.Browser == nil || poisoned(at.tier.Name) {
 		return at, absent(p)
 	}
 	at.name = strings.Join(parts[2:], "/")

@@ -96,7 +96,8 @@ func (c *call) recall(ctx context.Context, query string, limit int, store, tier 
 		only = []string{store}
 	}
 	var answers []backends.Answer
-	for ans := range c.Fleet.Recall(ctx, model.RecallRequest{Query: query, Limit: limit, Tier: tier}, only...) {
+	// More than limit: what is withheld must not take the places of others.
+	for ans := range c.Fleet.Recall(ctx, model.RecallRequest{Query: query, Limit: model.RecallLimit, Tier: tier}, only...) {
 		answers = append(answers, ans)
 	}
 	slices.SortFunc(answers, func(a, b backends.Answer) int { return strings.Compare(a.Store, b.Store) })
@@ -430,6 +431,9 @@ func (c *call) newest(ctx context.Context, b *block) (refs []model.Ref, problems
 		if err != nil {
 			problems = append(problems, m.Name+": "+message(err))
 			continue
+		}
+		for _, p := range page.Problems {
+			problems = append(problems, m.Name+": "+plainLine(p))
 		}
 		for _, h := range page.Items {
 			all = append(all, head{h, model.Ref{Store: m.Name, ID: h.ID}})

@@ -127,7 +127,7 @@ func (c *call) stores(sizes map[string]int64) {
 		}
 		sizes[m.Name] = -1
 		for _, t := range m.Store.Tiers {
-			if !t.Hidden {
+			if !t.Hidden && !poisoned(t.Name) { // a server behind the store may name them
 				sizes[m.Name+"/"+t.Name] = -1
 			}
 		}
@@ -140,7 +140,7 @@ func (c *call) tiers(ctx context.Context, at spot, sizes map[string]int64) (more
 		return false, absent(at.path)
 	}
 	for _, t := range at.store.Tiers {
-		if t.Hidden {
+		if t.Hidden || poisoned(t.Name) {
 			continue
 		}
 		sizes[t.Name] = -1
