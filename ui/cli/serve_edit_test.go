@@ -27,7 +27,7 @@ func TestServeSSHEdits(t *testing.T) {
 	if got := d.read("daily/2026-05-21.md"); !strings.Contains(got, "pasted\nlines") {
 		t.Errorf("the file is %q", got)
 	}
-	g.press("\x1b").see("journal of a day").press("c").see("Create an item in the store crewship?", "enter next").press("\t2026-05-23\t").see("[Write it]").press("\r")
+	g.press("\x1b").see("journal of a day").press("c").see("Create an item in the store crewship?", "enter next").press("\t2026-05-23\t").see("[Open the editor]").press("\r")
 	g.see("── Edit ›").press("The gull is late.\x13").see("Create daily/2026-05-23.md?", "enter cancel").press("y").see("created")
 	if got := d.read("daily/2026-05-23.md"); !strings.Contains(got, "The gull is late.") {
 		t.Errorf("the new file is %q", got)

@@ -70,9 +70,12 @@ func (ed *Edits) createDialog(s model.Store, at desk.ScopeOf) *dialog.Dialog {
 		lines = append(lines, text.Line{Value: esc.Sprintf("It belongs to %s.", esc.LineMax(at.Scope, prose.MaxTitle))})
 	}
 	lines = append(append(lines, ed.D.EnvironmentOf(s.Name)...),
-		text.Line{Value: esc.Const("The editor opens next; nothing is written before you have seen it again. Tiers:"), Kind: text.Note})
+		text.Line{Value: esc.Const("Nothing is written before you have seen it again. Tiers:"), Kind: text.Note})
 	open := slices.DeleteFunc(slices.Clone(s.Tiers), func(t model.TierSpec) bool { return !t.Writable || t.OwnerMakes || t.Hidden && t.Name != at.Tier })
 	tier := at.Tier
+	if i := slices.IndexFunc(open, func(t model.TierSpec) bool { return t.Name == tier }); i >= 0 {
+		open = open[i : i+1]
+	}
 	if tier == "" && len(open) == 1 {
 		tier = open[0].Name
 	}
@@ -88,7 +91,7 @@ func (ed *Edits) createDialog(s model.Store, at desk.ScopeOf) *dialog.Dialog {
 		Fields: []dialog.Field{{Label: esc.Const("tier: ")}, {Label: esc.Const("key: ")}},
 	}
 	d.Fields[0].Input.Set(tier)
-	d.Choices = []dialog.Choice{{Verb: "Write it", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
+	d.Choices = []dialog.Choice{{Verb: "Open the editor", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 		return ed.create(ctx, s, at, strings.TrimSpace(f.Fields[0]), strings.TrimSpace(f.Fields[1]))
 	}}}
 	return d
