@@ -19,8 +19,8 @@ import (
 // line matches when it holds every word of the query, as a whole word or inside
 // one; lines that hold the query as typed come first, then the newest file. A note of AgentM's
 // is one hit, by its best line: its slug repeats what its body says. Notes
-// that the agent's own search passes over are passed over. Files that the scanner rejects give
-// no text and are named in Quarantined whether or not they match.
+// that the agent's own search passes over are passed over. A match that the scanner rejects gives
+// no text and is named in Quarantined.
 func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.RecallResult, error) {
 	q, err := linesearch.New(req.Query)
 	if err != nil {
