@@ -305,15 +305,12 @@ func TestAnotherItem(t *testing.T) {
 		"memory_get": func(json.RawMessage) (any, error) {
 			return map[string]any{"ref": "a:b", "store": "a", "tier": "t", "content": "of another", "bytes": 10}, nil
 		},
-		"memory_retain": func(json.RawMessage) (any, error) {
-			return map[string]any{"status": "retained", "ref": "a:b", "bytes": 10}, nil
-		},
+		"memory_retain": func(json.RawMessage) (any, error) { return nil, errors.New("not here") },
 		"memory_forget": func(json.RawMessage) (any, error) { return map[string]any{"removed": -3}, nil },
 	})
 	_, err1 := s.Browser.Read(t.Context(), "a:c")
-	_, err2 := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "a:c", Content: "x", Mode: model.Append})
-	_, err3 := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: "a:c"})
-	for _, err := range []error{err1, err2, err3} {
+	_, err2 := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: "a:c"})
+	for _, err := range []error{err1, err2} {
 		if !errors.Is(err, model.Unavailable) || model.Unchanged(err) {
 			t.Error(err)
 		}

@@ -248,7 +248,7 @@ func (o *own) items(ctx context.Context) (all []model.Header, problems []string,
 		switch {
 		case page.Next == "":
 			return all, problems, nil
-		case len(all) >= maxItems || pages >= maxPages:
+		case len(all) >= maxItems || pages >= maxPages || page.Next == args["cursor"]:
 			return all, append(problems, fmt.Sprintf("only the first %d items were looked at: the server's list leads on", len(all))), nil
 		}
 		args["cursor"] = page.Next
@@ -377,11 +377,7 @@ func (o *own) retain(ctx context.Context, req model.RetainRequest) (model.Retain
 		if err != nil {
 			return model.RetainResult{}, err
 		}
-		out, err := kept(op, res)
-		if err == nil && req.ID != "" && out.ID != "" && out.ID != req.ID {
-			return model.RetainResult{}, anotherItem(op)
-		}
-		return out, err
+		return kept(op, res)
 	}
 }
 

@@ -42,6 +42,8 @@ type client struct {
 	host  string // for people
 	// erases: the server knows Erase, and refuses it where the token may not erase. An older one refuses the word.
 	erases bool
+	// renames: a changed item may have another id (R14).
+	renames bool
 }
 
 // healthLimit bounds the answer of a remote store (R35).
@@ -102,6 +104,7 @@ func (r *client) declared(c Config, info storeInfo) model.Store {
 		Notes:    append([]string{"served over HTTP; its own kind is " + info.Kind}, r.concealAll(info.Notes)...),
 		Provider: r, Closer: r.close,
 	}
+	r.renames = s.Deviates("R14")
 	has := func(facet string) bool { return slices.Contains(info.Facets, facet) }
 	if has("browse") {
 		s.Browser = r
@@ -277,7 +280,7 @@ func (r *client) Retain(ctx context.Context, req model.RetainRequest) (model.Ret
 		w.Meta = &meta
 	}
 	res, err := call[retainResult](ctx, r, http.MethodPost, "/v1/retain", w)
-	if err == nil && req.ID != "" && res.ID != "" && string(res.ID) != req.ID { // undo would keep the text before under that id
+	if err == nil && !r.renames && req.ID != "" && res.ID != "" && string(res.ID) != req.ID { // undo would keep the text before under that id
 		return model.RetainResult{}, anotherItem("retain")
 	}
 	return model.RetainResult{ID: string(res.ID), Bytes: res.Bytes, Revision: res.Revision, Warnings: r.concealAll(res.Warnings)}, err

@@ -24,7 +24,7 @@ import (
 type Caller struct {
 	Name   string // for the audit log of the serving side
 	Token  model.Secret
-	Scopes []string // agents-door.md AD4; nil means all
+	Scopes []string // agents-door.md AD4; nil means those of the door
 }
 
 // Limits bound calls and bytes. A share is one caller's part of the whole, so that no caller can keep out

@@ -155,7 +155,7 @@ func (a *app) showConflict(ctx context.Context, s *operator.Session, store model
 		tool += ", or " + strings.Join(c.Also, ", ")
 	}
 	a.linef("tool        %s", tool)
-	a.linef("confidence  %s: %s", string(c.Confidence), c.Reason)
+	a.wrapf("confidence  %s: %s", string(c.Confidence), c.Reason)
 	a.fieldf("made by     %s", c.Who)
 	a.linef("base        %d bytes, %s, revision %s", cmp.BaseSize, when(cmp.BaseTime), string(cmp.BaseRev))
 	a.linef("copy        %d bytes, %s, revision %s", cmp.CopySize, when(cmp.CopyTime), string(cmp.CopyRev))
@@ -163,12 +163,12 @@ func (a *app) showConflict(ctx context.Context, s *operator.Session, store model
 		a.linef("the same bytes stand in %s", t)
 	}
 	for _, w := range c.Cautions {
-		a.linef("caution     %s", w)
+		a.wrapf("caution     %s", w)
 	}
 	if cmp.Threefold() {
-		a.linef("ancestor    %s", cmp.Origin)
+		a.wrapf("ancestor    %s", cmp.Origin)
 	} else {
-		a.linef("ancestor    not known: %s", cmp.Unknown)
+		a.wrapf("ancestor    not known: %s", cmp.Unknown)
 	}
 	for _, f := range cmp.Front {
 		if !f.Same() {

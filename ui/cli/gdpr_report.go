@@ -124,7 +124,9 @@ func (a *app) printBackups(all []receipt.Backup) {
 		a.emit("backup", backupRow{b.Store, nilIfEmpty(b.Where), nilIfEmpty(b.Until), nilIfEmpty(b.Guard), b.Reason})
 	}
 	for _, b := range receipt.Folded(all) {
-		a.tellf("backups of %s", b.String())
+		if !a.flags.json {
+			a.wrapf("backups of %s", b.String())
+		}
 	}
 }
 

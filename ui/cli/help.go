@@ -21,11 +21,15 @@ func (a *app) help(c *cobra.Command, _ []string) {
 		heading = func(s string) string { return "\n" + bold.Render(s) + "\n" }
 	}
 	var b strings.Builder
-	wrap := func(first, indent, text string) { b.WriteString(first + a.wrap(text, indent, width) + "\n") }
-	wrap("", "", strings.ReplaceAll(cmp.Or(c.Long, c.Short), "\n", " "))
+	put := func(first, indent, text string) { b.WriteString(first + wrap(a.text.Line(text), indent, width) + "\n") }
+	if long := cmp.Or(c.Long, c.Short); strings.Contains(long, "\n\n") { // cobra's own, with commands on lines of their own
+		b.WriteString(strings.TrimSpace(long) + "\n")
+	} else {
+		put("", "", strings.ReplaceAll(long, "\n", " "))
+	}
 	b.WriteString(heading("Usage"))
 	if c.Runnable() {
-		wrap("  ", "    ", c.UseLine())
+		put("  ", "    ", c.UseLine())
 	}
 	if c.HasAvailableSubCommands() {
 		b.WriteString("  " + c.CommandPath() + " [command]\n")
@@ -41,7 +45,7 @@ func (a *app) help(c *cobra.Command, _ []string) {
 		b.WriteString(heading(title))
 		for _, s := range commands {
 			name := "  " + s.Name() + strings.Repeat(" ", max(c.NamePadding()-len(s.Name()), 0)+2)
-			wrap(name, strings.Repeat(" ", len(name)), s.Short)
+			put(name, strings.Repeat(" ", len(name)), s.Short)
 		}
 	}
 	for _, g := range c.Groups() {

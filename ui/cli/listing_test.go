@@ -149,6 +149,11 @@ func TestTablesFitTheTerminal(t *testing.T) {
 	if rows := at(300, "items"); !strings.Contains(rows, time.Now().UTC().Format(time.DateOnly)) {
 		t.Error(rows)
 	}
+	// A text is escaped once.
+	d.write("topics/escape.md", "rye bread ⟦ and butter\n")
+	if hit := at(80, "recall", "bread"); !strings.Contains(hit, "bread ⟦⟦⟧ and") {
+		t.Errorf("%q", hit)
+	}
 	for _, args := range [][]string{{"items", "-o", "wide"}, {"items", "-o", "name"}} {
 		if !strings.Contains(at(60, args...), strings.Repeat("long-", 20)+"name.md") {
 			t.Errorf("%v cuts a reference", args)
@@ -190,6 +195,9 @@ func TestHelpFitsTheTerminal(t *testing.T) {
 	walk()
 	if seen < 60 {
 		t.Errorf("%d commands", seen)
+	}
+	if text := help(80, "completion", "bash"); !strings.Contains(text, "\n\tsource <(memdesk completion bash)\n") {
+		t.Error(text)
 	}
 	if text := help(200, "demo"); !strings.Contains(text, "--dir DIR") || strings.Contains(text, "--read-only") {
 		t.Error(text)

@@ -74,7 +74,7 @@ func (a *app) mcpEntry(m install.Client, f installFlags) (map[string]any, error)
 	}
 	entry := m.Stdio(command, append(args, "serve", "mcp"))
 	env := map[string]any{}
-	for _, v := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME"} { // in other directories it would know nothing of erasures and holds
+	for _, v := range install.Directories {
 		if dir := a.Env(v); dir != "" {
 			env[v] = dir
 		}

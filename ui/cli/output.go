@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 	"time"
 
@@ -201,8 +200,8 @@ func (t *table) page() {
 const gap = "  "
 
 // fit makes the columns as wide as their cells. On a terminal that is too narrow times become ages, and then the
-// columns narrow, the widest first, until the table fits; the last column has the rest. A pipe and -o wide get
-// the full width.
+// columns narrow, the widest first, until the table fits; the last column has the rest. The first one names the row and
+// counts half. A pipe and -o wide get the full width.
 func (t *table) fit() {
 	const least, title = 8, 24
 	t.widen()
@@ -218,8 +217,25 @@ func (t *table) fit() {
 		}
 		t.widen()
 	}
-	for widest := slices.Max(others); sum(others)+title > room && widest > title || sum(others)+least > room && widest > least; widest = slices.Max(others) {
-		others[slices.Index(others, widest)]--
+	weight := func(i int) int {
+		if i == 0 {
+			return others[0] / 2
+		}
+		return others[i]
+	}
+	for _, to := range []int{title, least} {
+		for sum(others)+min(t.min[len(others)], to) > room {
+			widest := 0
+			for i := range others {
+				if weight(i) > weight(widest) {
+					widest = i
+				}
+			}
+			if others[widest] <= to {
+				break
+			}
+			others[widest]--
+		}
 	}
 }
 
@@ -317,16 +333,17 @@ func (a *app) tellf(format string, args ...any) {
 // wrapf is linef that wraps a line at the terminal's width; further lines are indented by eight columns.
 func (a *app) wrapf(format string, args ...any) {
 	const indent = "        "
-	line := a.text.Sprintf(format, args...).String()
+	text := a.text.Sprintf(format, args...)
+	line := text.String()
 	if width := a.columns(); width > 2*len(indent) {
-		line = a.wrap(line, indent, width)
+		line = wrap(text, indent, width)
 	}
 	_, _ = a.out.WriteString(line + "\n")
 }
 
 // wrap breaks a text at blanks, so that indented lines fit a width; the first one is not indented.
-func (a *app) wrap(text, indent string, width int) string {
-	lines := safetext.Wrap(a.text.Line(text), width-len(indent))
+func wrap(text safetext.Text, indent string, width int) string {
+	lines := safetext.Wrap(text, width-len(indent))
 	return strings.Join(mapped(lines, safetext.Text.String), "\n"+indent)
 }
 

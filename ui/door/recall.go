@@ -96,7 +96,7 @@ func (c *call) recall(ctx context.Context, query string, limit int, store, tier 
 		only = []string{store}
 	}
 	var answers []backends.Answer
-	// More than limit: what is withheld must not take the places of others.
+	// As many as a store gives: what is withheld must not take the places of others.
 	for ans := range c.Fleet.Recall(ctx, model.RecallRequest{Query: query, Limit: model.RecallLimit, Tier: tier}, only...) {
 		answers = append(answers, ans)
 	}

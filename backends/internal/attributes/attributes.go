@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"runtime"
 	"strings"
 	"sync"
@@ -164,7 +165,10 @@ func (m *maintainer) atDirectory(ctx context.Context, id string, use func(fd int
 	for ; end >= 0; end = strings.LastIndex(id[:end], "/"+namespace) { // the deepest first
 		for _, d := range tagged[id[:end]] {
 			found = true
-			if err = d.open(func(fd int) error { return use(fd, id[end+1:]) }); !errors.Is(err, model.NotFound) {
+			if err = d.open(func(fd int) error { return use(fd, id[end+1:]) }); errors.Is(err, fs.ErrNotExist) {
+				err = model.E(model.NotFound, "attributes", err)
+			}
+			if !errors.Is(err, model.NotFound) {
 				return true, err
 			}
 		}

@@ -84,6 +84,7 @@ func New(c Config) (*Link, error) {
 var (
 	secretFlag  = regexp.MustCompile(`(?i)^-[\w-]*(key|token|secret|pass|auth|credential)[\w-]*$`)
 	secretValue = regexp.MustCompile(`(?is)((?:key|token|secret|pass|auth|credential)[\w-]*\s*[=:]\s*).+$`) // also within --header=NAME: VALUE
+	secretBoth  = regexp.MustCompile(`(?s)://[^/@\s]*\?.*@.*$`)                                             // a password with a ?, or a query with an @
 	secretUser  = regexp.MustCompile(`://[^/@\s]*@`)
 	secretQuery = regexp.MustCompile(`(?s)(://[^?#]*\?).+$`) // hosted servers take keys in it, under any name
 )
@@ -93,6 +94,7 @@ var (
 func shown(command string, args []string) string {
 	words := []string{command}
 	for i, word := range args {
+		word = secretBoth.ReplaceAllString(word, "://***")
 		word = secretUser.ReplaceAllString(secretQuery.ReplaceAllString(word, "$1***"), "://***@")
 		word = secretValue.ReplaceAllString(word, "$1***")
 		if i > 0 && secretFlag.MatchString(args[i-1]) {

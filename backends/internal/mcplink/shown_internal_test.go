@@ -20,6 +20,8 @@ func TestACommandWithoutItsSecrets(t *testing.T) {
 		{"npx mcp-remote --header=X-Api-Key=s3cret", "npx mcp-remote --header=X-Api-Key=*** ("},
 		{"npx server --dsn=token://ana:s3cret@host/db?sslkey=s3cret", "npx server --dsn=token:*** ("},
 		{"npx mcp-remote https://auth.example.com:8443/mcp", ""},
+		{"npx server postgres://ana:x?s3cret@host/db", "npx server postgres://*** ("},
+		{"npx mcp-remote https://h?k=x@s3cret", "npx mcp-remote https://*** ("},
 		{"npx server postgres://ana:s3cret@host/db", "npx server postgres://***@host/db ("},
 	} {
 		words := strings.Fields(c.command)

@@ -120,7 +120,7 @@ func Replace(file string, old, edited []byte, now time.Time) (backup string, err
 
 func taken(path string) bool {
 	_, err := os.Lstat(path)
-	return !errors.Is(err, fs.ErrNotExist)
+	return err == nil
 }
 
 // Snippet is the entry in an otherwise empty file.
@@ -196,6 +196,10 @@ func ours(have any, entry map[string]any) bool {
 	return filepath.Base(command) == program && n >= 2 && args[n-2] == "serve" && args[n-1] == "mcp"
 }
 
+// Directories are the variables of an entry that this command writes: in other directories the server would know nothing
+// of this desk's erasures and holds.
+var Directories = []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME"}
+
 // withAdded is an entry with what somebody has added to the one before it: members that this command does not write, and
 // further variables of the program.
 func (m Client) withAdded(have, entry map[string]any) map[string]any {
@@ -209,6 +213,9 @@ func (m Client) withAdded(have, entry map[string]any) map[string]any {
 	theirs, _ := have[variables].(map[string]any)
 	if _, starts := entry["command"]; starts && len(theirs) > 0 {
 		all := maps.Clone(theirs)
+		for _, v := range Directories { // from an earlier run of this command
+			delete(all, v)
+		}
 		set, _ := entry[variables].(map[string]any)
 		maps.Copy(all, set)
 		out[variables] = all
