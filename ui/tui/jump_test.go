@@ -127,6 +127,16 @@ func TestTreeIsFolded(t *testing.T) {
 	})
 }
 
+// TestTreeIsFoldedAtTheCursor: a fold of everything must leave the cursor on the store of its row, and a filter that
+// goes to a name must show what is known of that store.
+func TestTreeIsFoldedAtTheCursor(t *testing.T) {
+	bothSizes(t, func(t *testing.T, d *driver) {
+		d.keys("home", "j", "j", "j").at(t, "daily").keys("F").at(t, "crewship").wants(t, "1 of 4").keys("F").at(t, "crewship").wants(t, "1 of 13")
+		d.keys("j", "j").at(t, "agent").keys("/").typed("vault").keys("enter").at(t, "vault").wants(t, "Health tries it again")
+		d.keys("F").at(t, "vault").keys("F", "esc").at(t, "agent")
+	})
+}
+
 // TestTreeWithoutRows: no key of the tree may end the console while the filter leaves nothing.
 func TestTreeWithoutRows(t *testing.T) {
 	bothSizes(t, func(t *testing.T, d *driver) {

@@ -66,7 +66,7 @@ func (s *screens) record(at int, p desk.Listing) desk.Pane {
 func (s *screens) Readout(n int) desk.Readout {
 	switch n {
 	case PaneTiers:
-		return s.Tiers.Tree
+		return s.Tiers.Overview
 	case PaneRecall:
 		return s.Recall
 	}

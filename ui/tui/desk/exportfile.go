@@ -77,9 +77,9 @@ func (d *Desk) NoExport() string {
 	return act.When(d.Remote, "over this connection no file of the server is written: y copies, Y copies the row")
 }
 
-// NoTable is NoExport where nothing can be copied either.
+// NoTable is NoExport of a list whose rows have no reference to copy.
 func (d *Desk) NoTable() string {
-	return act.When(d.Remote, "over this connection no file of the server is written: in a list of items Y copies a row")
+	return act.When(d.Remote, "over this connection no file of the server is written: Y copies the row")
 }
 
 // writeFile, in a command, makes a new private file, whole or absent.

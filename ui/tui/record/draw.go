@@ -1,6 +1,8 @@
 package record
 
 import (
+	"cmp"
+
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
@@ -45,7 +47,7 @@ func (p *List[T]) Render(width, height int) ([]string, *tea.Position) {
 	} else {
 		for i, c := range p.Kind.Columns {
 			by := p.sorted.column == i+1
-			p.cell(h, i, widths[i], st.Heading, st.Sorted(c.Title, by && !p.sorted.down, by && p.sorted.down), nil)
+			p.cell(h, i, widths[i], i == len(widths)-1, st.Heading, st.Sorted(c.Title, by && !p.sorted.down, by && p.sorted.down), nil)
 		}
 	}
 	list := []string{h.End()}
@@ -53,7 +55,7 @@ func (p *List[T]) Render(width, height int) ([]string, *tea.Position) {
 		list = append(list, p.drawRow(p.Window.Rows[i], i == p.Window.Sel, f.ListWidth, widths))
 	}
 	list = append(list, p.emptiness(f.ListWidth)...)
-	return append(out, p.D.Join(f, list, p.Detail, safetext.Const(p.Kind.Noun))...), cursor
+	return append(out, p.D.Join(f, list, p.Detail, safetext.Const(cmp.Or(p.Kind.Aside, p.Kind.Noun)))...), cursor
 }
 
 // indent is the width before the first column: the cursor, and the marks.
@@ -68,6 +70,9 @@ func (p *List[T]) indent() int {
 func (k *Kind[T]) fitted(fit *list.Fit, rows []Row[T]) {
 	for _, r := range rows {
 		for i, t := range r.Cells {
+			if i == len(r.Cells)-1 && i < len(k.Columns)-1 {
+				break // it takes what is left
+			}
 			width := t.Width()
 			if i+1 == k.Badge {
 				width += paint.BadgeSign
@@ -81,7 +86,7 @@ func (k *Kind[T]) fitted(fit *list.Fit, rows []Row[T]) {
 func (k *Kind[T]) widths(room int, fit list.Fit) []int {
 	columns := make([]list.Column, len(k.Columns))
 	for i, c := range k.Columns {
-		columns[i] = list.Column{Most: c.Width, Least: c.Width, Support: c.Dim}
+		columns[i] = list.Column{Most: c.Width, Least: c.Width, Support: c.Dim && (k.Tree || i < len(k.Columns)-1)}
 		if k.Least != nil {
 			columns[i].Least = k.Least[i]
 		}
@@ -89,9 +94,9 @@ func (k *Kind[T]) widths(room int, fit list.Fit) []int {
 	return fit.Widths(room, columns)
 }
 
-func (p *List[T]) cell(r *paint.Row, i, width int, pt paint.Paint, t safetext.Text, runs []paint.Stretch) {
+func (p *List[T]) cell(r *paint.Row, i, width int, last bool, pt paint.Paint, t safetext.Text, runs []paint.Stretch) {
 	switch c := p.Kind.Columns[i]; {
-	case i == len(p.Kind.Columns)-1:
+	case last:
 		r.Rich(pt, t, nil, runs)
 	case c.Right && width > 0:
 		r.Number(pt, t, width-1).Blank(1)
@@ -116,7 +121,11 @@ func (p *List[T]) drawRow(rec Row[T], at bool, width int, widths []int) string {
 		if i+1 == p.Kind.Badge {
 			t = st.Badge(tone, t)
 		}
-		p.cell(r, i, widths[i], pt, t, rec.Runs[i])
+		last := i == len(rec.Cells)-1
+		if p.Kind.Cut != nil && !last && t.Width() >= widths[i] && widths[i] > 0 {
+			t = p.Kind.Cut(rec.Raw, i, t, widths[i])
+		}
+		p.cell(r, i, widths[i], last, pt, t, rec.Runs[i])
 	}
 	return r.End()
 }
@@ -132,7 +141,7 @@ func (p *List[T]) emptiness(width int) []string {
 	case !p.Window.Trouble(st.Esc).IsEmpty():
 		line = text.Advice(st.Esc, "Nothing was found, but not everything could be looked at. `ctrl+r` asks again.").As(text.Warn)
 	case p.Query != "":
-		line = text.Advice(st.Esc, "Nothing matches %q. `esc` shows everything.", p.Query)
+		line = text.Advice(st.Esc, cmp.Or(p.Kind.NoMatch, "Nothing matches %q. `esc` shows everything."), p.Query)
 	}
 	return text.Paragraph(st, line, width)
 }

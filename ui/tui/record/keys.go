@@ -27,15 +27,18 @@ func (p *List[T]) Bindings() []act.Act {
 	if p.Kind.Marking && !p.Full {
 		out = append(out, p.Marks.Bindings(p.None, p.Move)...)
 	}
-	common := p.common()
-	if _, taken := act.Find(out, "enter"); taken && !p.Full {
-		common[0].Keys, common[0].Show, common[0].Name = []string{"right", "l"}, "right", ""
-	}
-	out = append(out, common...)
-	for _, b := range p.handing() {
-		if _, taken := act.Find(out, b.Keys[0]); !taken {
-			out = append(out, b)
+	for _, b := range slices.Concat(p.common(), p.handing()) { // the keys of the kind go first
+		b.Keys = slices.DeleteFunc(slices.Clone(b.Keys), func(key string) bool {
+			_, taken := act.Find(out, key)
+			return taken
+		})
+		if len(b.Keys) == 0 {
+			continue
 		}
+		if b.Show == "enter" && b.Keys[0] != "enter" {
+			b.Show, b.Name = b.Keys[0], ""
+		}
+		out = append(out, b)
 	}
 	return out
 }
@@ -64,9 +67,13 @@ func (p *List[T]) handing() []act.Act {
 		}})
 	}
 	if p.Kind.Datum != nil {
+		noFile := p.D.NoTable
+		if p.Kind.Field != nil {
+			noFile = p.D.NoExport
+		}
 		out = append(out,
 			act.Act{Keys: []string{"Y"}, Doc: "copy the row as one line of JSON", Why: p.None, Do: func() tea.Cmd { return p.D.CopyRow(p.Kind.Datum(p.Here()).Object()) }},
-			act.Act{Keys: []string{"x"}, Name: "export", Verb: act.Export.Verb, Doc: "export the filtered table to a file: CSV, JSON lines", Why: act.Unless(p.None, p.D.NoExport), Do: func() tea.Cmd {
+			act.Act{Keys: []string{"x"}, Name: "export", Verb: act.Export.Verb, Doc: "export the filtered table to a file: CSV, JSON lines", Why: act.Unless(p.None, noFile), Do: func() tea.Cmd {
 				fetch, datumOf := p.Window.Fetch, p.Kind.Datum
 				return p.D.Exports.ExportTable(p.Kind.Name, func(ctx context.Context, write func(desk.Datum) error) ([]safetext.Text, error) {
 					return list.EachRow(ctx, p.D.Esc, fetch, func(r Row[T]) error { return write(datumOf(r.Raw)) })

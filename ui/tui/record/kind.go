@@ -24,7 +24,7 @@ type Column struct {
 // Row is one row, escaped when its page arrived.
 type Row[T any] struct {
 	Key   string
-	Cells []safetext.Text
+	Cells []safetext.Text         // fewer than the columns: the last one takes the room of those that are missing
 	Tones []paint.Tone            // of the cells; shorter is padded with toneInfo
 	Runs  map[int][]paint.Stretch // parts of a cell with a look of their own; nil: none
 	Raw   T
@@ -60,6 +60,11 @@ type Traits[T any] struct {
 	Poll  bool                                        // the source reports no changes: the list is polled
 	Lay   func(p *List[T])                            // called before a detail is asked for; may be nil
 	Facts func(ctx context.Context, raw T) *text.Page // all fields of a row, behind i; nil: the detail has them
+	// Tree: rows belong to those above them. No column sorts them, and the first column gets the room of a dim last
+	// one that cannot be read.
+	Tree bool
+	// Cut shortens a cell that is wider than its column; nil: all of them lose their ends.
+	Cut func(raw T, column int, t safetext.Text, width int) safetext.Text
 }
 
 // Kind says what a list of records shows and where it comes from.
@@ -69,6 +74,8 @@ type Kind[T any] struct {
 	Missing string // why there is no source; empty: there is one
 	Noun    string
 	Empty   string // what an empty list means, as advice
+	NoMatch string // the same of a filter, which it names with %q; empty: the usual words
+	Aside   string // title of the detail; empty: the noun
 	Columns []Column
 	// Least is the width that each column keeps for lack of room: 0 shrinks and goes first, and the last is what
 	// the last column needs. nil: none shrinks.

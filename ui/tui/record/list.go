@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -346,7 +347,7 @@ func (p *List[T]) Listed() (desk.Visible, bool) {
 		return desk.Visible{}, false
 	}
 	notices := len(p.noticeLines())
-	return desk.WindowListed(p.Window, p.split(p.width, p.height-notices), 1+notices, p.Kind.Noun, p.Move)
+	return desk.WindowListed(p.Window, p.split(p.width, p.height-notices), 1+notices, cmp.Or(p.Kind.Aside, p.Kind.Noun), p.Move)
 }
 
 func (p *List[T]) Keep() func() tea.Cmd {

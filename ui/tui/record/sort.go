@@ -89,6 +89,9 @@ func (p *List[T]) sortedFetch(fetch func(context.Context, operator.PageQuery) (P
 }
 
 func (p *List[T]) sortKeys() []act.Act {
+	if p.Kind.Tree {
+		return nil
+	}
 	to := func(s sorting) tea.Cmd {
 		p.sorted = s
 		return p.Restart(false)

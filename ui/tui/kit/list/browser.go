@@ -22,6 +22,8 @@ type Browser[T, M any] struct {
 	Fetcher func() Fetcher[T]        // reads the list under the filter in force
 	Moved   func() tea.Cmd           // after the cursor has moved
 	Check   func(query string) error // why a filter cannot be taken
+	Returns bool                     // the end of a filter puts the cursor back on its row before it, unless it was moved
+	moved   bool                     // since there is a filter
 
 	loop  *loop.Loop
 	later func(time.Duration, any) tea.Cmd
@@ -33,10 +35,14 @@ func NewBrowser[T, M any](d *loop.Loop, pane int, id func(T) string, small func(
 	return b
 }
 
-func (b *Browser[T, M]) Move(by int) tea.Cmd     { return tea.Batch(b.Window.Move(by), b.Moved()) }
-func (b *Browser[T, M]) Page(by float64) tea.Cmd { return tea.Batch(b.Window.Page(by), b.Moved()) }
-func (b *Browser[T, M]) Home() tea.Cmd           { return tea.Batch(b.Window.Home(), b.Moved()) }
-func (b *Browser[T, M]) End() tea.Cmd            { return tea.Batch(b.Window.End(), b.Moved()) }
+func (b *Browser[T, M]) Move(by int) tea.Cmd     { return b.went(b.Window.Move(by)) }
+func (b *Browser[T, M]) Page(by float64) tea.Cmd { return b.went(b.Window.Page(by)) }
+func (b *Browser[T, M]) Home() tea.Cmd           { return b.went(b.Window.Home()) }
+func (b *Browser[T, M]) End() tea.Cmd            { return b.went(b.Window.End()) }
+func (b *Browser[T, M]) went(cmd tea.Cmd) tea.Cmd {
+	b.moved = true
+	return tea.Batch(cmd, b.Moved())
+}
 
 // Anew begins with another list: no rows, marks or filter, and answers for the old list are stale.
 func (b *Browser[T, M]) Anew() {
@@ -116,14 +122,16 @@ func (b *Browser[T, M]) refilter(was string) tea.Cmd {
 	switch whole := b.Whole; {
 	case b.Query != "":
 		if was == "" {
-			b.Whole = b.Window.Hold()
+			b.Whole, b.moved = b.Window.Hold(), false
 		}
 		return b.Restart(true)
 	case whole != nil:
 		b.Whole = nil
-		row, ok := b.Window.Current()
-		at := b.Window.Id(row)
-		if !ok || whole.has(func(r T) bool { return b.Window.Id(r) == at }) {
+		at := ""
+		if row, ok := b.Window.Current(); ok && (b.moved || !b.Returns) {
+			at = b.Window.Id(row)
+		}
+		if at == "" || whole.has(func(r T) bool { return b.Window.Id(r) == at }) {
 			return tea.Batch(b.Window.Take(b.Fetcher(), whole, at), b.Moved())
 		}
 	}

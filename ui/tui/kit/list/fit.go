@@ -25,7 +25,7 @@ func (f Fit) Width(column, most int) int {
 type Column struct {
 	Most    int  // at most so wide, unless the last column leaves room
 	Least   int  // kept for lack of room; 0: it shrinks and goes first
-	Support bool // it supports the others, and goes before one of them has less than its least
+	Support bool // it supports the others, and goes before one of them has less than its least; the last one goes first
 }
 
 // shortest is the width below which a column that may go is not worth its room: a time has it.
@@ -33,7 +33,7 @@ const shortest = 17
 
 // Widths share a room among columns; the last one takes what is left. For lack of room the least important
 // shrink and go first, then those that support others go, then the others shrink, so that the last one keeps
-// its least.
+// its least. A last one that supports the others leaves its room to the first where it cannot have its least.
 func (f Fit) Widths(room int, columns []Column) []int {
 	out, last := make([]int, len(columns)), len(columns)-1
 	rest := room
@@ -56,6 +56,10 @@ func (f Fit) Widths(room int, columns []Column) []int {
 			slack += max(out[i]-c.Least, 0)
 		}
 	}
+	gone := columns[last].Support && lacking > slack
+	if gone {
+		lacking = -rest
+	}
 	for i, c := range columns[:last] {
 		if c.Support && c.Least > 0 && lacking > slack {
 			slack -= max(out[i]-c.Least, 0)
@@ -66,6 +70,9 @@ func (f Fit) Widths(room int, columns []Column) []int {
 		if by := min(lacking, out[i]-c.Least); by > 0 && c.Least > 0 {
 			set(i, out[i]-by)
 		}
+	}
+	if gone && rest > 0 {
+		set(0, out[0]+rest)
 	}
 	for i := range columns[:last] {
 		if by := min(rest-f.Width(last, rest), f.Width(i, out[i]+rest)-out[i]); by > 0 && out[i] > 0 {

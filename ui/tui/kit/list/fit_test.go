@@ -57,7 +57,28 @@ func TestWidths(t *testing.T) {
 	}
 }
 
-// TestWidthsKeepTheLast: whatever the cells are, the last column keeps its least where the others leave it.
+// A last column that supports the others must go where it cannot be read, and its room go to the first.
+func TestSupportingLastColumnGoes(t *testing.T) {
+	columns := []Column{{Most: 20, Least: 8}, {Most: 10, Least: 6}, {Most: 9, Least: 5, Support: true}, {Least: 12, Support: true}}
+	for _, c := range []struct {
+		names, caps, room int
+		want              []int
+	}{
+		{30, 0, 50, []int{20, 10, 0, 0}}, {30, 0, 40, []int{18, 10, 0, 0}}, {30, 0, 28, []int{8, 8, 0, 0}}, {30, 0, 25, []int{15, 10, 0, 0}}, {30, 0, 20, []int{10, 10, 0, 0}}, {30, 0, 15, []int{8, 7, 0, 0}},
+		{30, 8, 40, []int{9, 10, 9, 0}}, {30, 8, 35, []int{8, 6, 9, 0}}, {30, 8, 30, []int{11, 10, 9, 0}}, {30, 8, 20, []int{8, 6, 6, 0}}, {30, 8, 18, []int{8, 10, 0, 0}},
+		{10, 0, 25, []int{15, 10, 0, 0}},
+	} {
+		var fit Fit
+		for i, w := range []int{c.names, 9, c.caps, 40} {
+			fit.See(i, w, 0)
+		}
+		if got := fit.Widths(c.room, columns); !slices.Equal(got, c.want) {
+			t.Errorf("names of %d in %d columns: %v, want %v", c.names, c.room, got, c.want)
+		}
+	}
+}
+
+// TestWidthsKeepTheLast: whatever the cells are, the last column keeps its least where the others leave it, or goes whole.
 func TestWidthsKeepTheLast(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 20000 {
@@ -86,7 +107,7 @@ func TestWidthsKeepTheLast(t *testing.T) {
 				t.Fatalf("a column of %d", w)
 			}
 		}
-		if rest < fit.Width(last, columns[last].Least) {
+		if rest < fit.Width(last, columns[last].Least) && (rest > 0 || !columns[last].Support) {
 			t.Fatalf("%+v %v in %d leave %d to the last column", columns, fit, room, rest)
 		}
 	}

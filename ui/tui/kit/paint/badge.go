@@ -24,19 +24,19 @@ const gaugeCells = 5
 // GaugeWidth is the width of a gauge with its number.
 const GaugeWidth = gaugeCells + 7
 
-// Gauge draws the used percentage of a cap, with its number, and the paint for how near the cap is.
-func (s *Styles) Gauge(percent int64) (safetext.Text, Paint) {
+// Gauge draws the used percentage of a cap, with its number, and the tone for how near the cap is.
+func (s *Styles) Gauge(percent int64) (safetext.Text, Tone) {
 	const steps = 5 // of a cell
 	used := int(min(max(percent, 0), 100) * gaugeCells * steps / 100)
 	if percent > 0 {
 		used = max(used, 1)
 	}
-	p := s.Dim
+	p := ToneInfo
 	switch {
 	case percent > 100:
-		p = s.Bad
+		p = ToneBad
 	case percent >= 80:
-		p = s.Warn
+		p = ToneWarn
 	}
 	full := used / steps
 	bar := strings.Repeat(s.Glyphs.Full, full)

@@ -189,7 +189,7 @@ func (r *Row) write(p Paint, t safetext.Text, width int, hits []safetext.Span, r
 		seg, end := p, len(s)
 		for _, run := range runs {
 			if at >= run.Start && at < run.End {
-				seg, end = r.St.PaintOf(run.Look), run.End
+				seg, end = r.St.PaintOf(run.Look), min(run.End, end)
 				break
 			}
 			if run.Start > at {

@@ -23,20 +23,14 @@ import (
 func (p *Pane) Bindings() []act.Act {
 	noEdit := p.item(func(store string) string { return edit.NoEdit(p.d.Desk, store) })
 	switch {
-	case p.Typing() != nil:
-		return p.inputBindings()
 	case p.Level == levelOverview:
-		return slices.Concat([]act.Act{
-			act.Items.Called("the items of this store, scope or tier").With(p.noList, p.openHere),
-			act.Filter.Called("show the stores, scopes and tiers that have these words; ! in front shows the others").Taking(p.Overview.apply).With(p.noTree, p.Overview.StartFilter),
-			{Keys: []string{"space"}, Name: "fold", Doc: "list what lies below this store or scope, or only its sums", Why: p.noRow, Do: p.Overview.fold},
-			{Keys: []string{"F"}, Doc: "fold every store, or unfold all", Why: p.noTree, Do: p.Overview.foldAll},
-			{Keys: []string{"o", ">"}, Show: "o >", Doc: "the next order: as the stores have it, most items, most bytes, by name", Do: func() tea.Cmd { return p.Overview.nextOrder(1) }},
-			{Keys: []string{"<"}, Doc: "the order before", Do: func() tea.Cmd { return p.Overview.nextOrder(-1) }},
-			act.Create.Whole().With(p.noCreate, p.createHere),
-			{Keys: act.Hidden.Keys, Verb: act.Hidden.Verb, Doc: "show or leave out hidden tiers and archived items", Do: p.toggleHidden},
-			{Keys: []string{"x"}, Verb: act.Export.Verb, Doc: "export the tree as it is shown to a file, CSV or JSON lines", Why: act.Unless(p.noList, p.d.NoTable), Do: p.Overview.exportTree},
-		}, act.Aside(p.Overview.detail, "description"), act.Movement(&p.Overview.table, "row"))
+		out := p.Overview.Bindings()
+		if i := slices.IndexFunc(out, func(b act.Act) bool { return b.Verb == act.Export.Verb }); i >= 0 {
+			out[i].Name = "" // the hints have no room for it
+		}
+		return out
+	case p.Typing() != nil:
+		return p.Items.FilterKeys("items", p.Items.Apply)
 	case p.Level == LevelItems && p.Items.Marks.Walk != nil:
 		return append(p.Items.Marks.Bindings(p.noItem, p.Items.Move), act.Movement(p.Items, "item")...)
 	case p.Level == LevelItems:
@@ -59,6 +53,19 @@ func (p *Pane) Bindings() []act.Act {
 		}, p.Items.sortKeys(), act.Aside(p.reader.Pager, "preview"), p.Items.Marks.Bindings(p.noItem, p.Items.Move), act.Movement(p.Items, "item"))
 	}
 	return p.page().Bindings()
+}
+
+func (p *Pane) treeKeys() []act.Act {
+	return []act.Act{
+		act.Items.Called("the items of this store, scope or tier").With(p.noList, func() tea.Cmd { return p.d.Open(p.place()) }),
+		act.Filter.Called("show the stores, scopes and tiers that have these words; ! in front shows the others").Taking(p.Overview.Apply).With(p.noTree, p.Overview.StartFilter),
+		{Keys: []string{"space"}, Name: "fold", Doc: "list what lies below this store or scope, or only its sums", Why: p.noRow, Do: p.Overview.fold},
+		{Keys: []string{"F"}, Doc: "fold every store, or unfold all", Why: p.noTree, Do: p.Overview.foldAll},
+		{Keys: []string{"o", ">"}, Show: "o >", Doc: "the next order: as the stores have it, most items, most bytes, by name", Do: func() tea.Cmd { return p.Overview.nextOrder(1) }},
+		{Keys: []string{"<"}, Doc: "the order before", Do: func() tea.Cmd { return p.Overview.nextOrder(-1) }},
+		act.Create.Whole().With(p.noCreate, p.createHere),
+		{Keys: act.Hidden.Keys, Verb: act.Hidden.Verb, Doc: "show or leave out hidden tiers and archived items", Do: p.toggleHidden},
+	}
 }
 
 // page is the item on the whole screen.
@@ -95,8 +102,7 @@ func (p *Pane) place() desk.ScopeOf {
 	if p.Level != levelOverview {
 		return p.Items.At
 	}
-	r, _ := p.Overview.current()
-	return r.at
+	return p.Overview.Here().at
 }
 
 func (p *Pane) noCreate() string {
@@ -157,11 +163,11 @@ func (p *Pane) toggleHidden() tea.Cmd {
 		word = "shown"
 	}
 	p.d.Tell("hidden tiers, archived and bookkeeping items are %s", word)
-	p.Overview.build()
+	cmd := p.Overview.changed()
 	if p.Level == LevelItems {
-		return p.Items.showHidden(p.Overview.hidden)
+		cmd = tea.Batch(cmd, p.Items.showHidden(p.Overview.hidden))
 	}
-	return p.Overview.show()
+	return cmd
 }
 
 // NoCreateIn says why a store takes no new item.

@@ -3,21 +3,25 @@ package tiers
 import (
 	"cmp"
 	"context"
-	"reflect"
+	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/backends"
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/operator"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 	"memdesk/ui/tui/pane"
+	"memdesk/ui/tui/record"
 )
 
 // tierRow is one row of the overview, ready to be drawn.
@@ -43,46 +47,66 @@ type tallied struct {
 	err    error
 }
 
+// tree is what the rows are made of. Commands read a copy, which never changes.
+type tree struct {
+	d       *desk.Desk
+	Tallies map[string]tallied
+	folded  map[desk.ScopeOf]bool // the stores and scopes that are folded
+	hidden  bool                  // tiers hidden from lists are shown too
+	order   int                   // of treeOrders
+	st      *paint.Styles         // of a copy: those of the desk belong to the update loop
+}
+
 // overview is the first level of the Tiers pane: every store with its scopes and tiers.
 type overview struct {
-	list.Inputs
-	d       *desk.Desk
-	ask     func(func(context.Context) any) tea.Cmd
-	Tallies map[string]tallied
+	*record.List[tierRow]
+	tree
+	read    atomic.Pointer[tree]
 	running map[string]bool
 	quiet   map[string]bool // automatic counts: the screen does not show that it counts
 	pulses  map[string]*desk.Pulse
-	rows    []tierRow
-	folded  map[desk.ScopeOf]bool // the stores and scopes that are folded
-	items   int                   // the width of the column of counts
-	table   list.Table
-	hidden  bool         // tiers hidden from lists are shown too
-	order   int          // of treeOrders
 	wanted  desk.ScopeOf // the cursor goes there as soon as such a row exists
-	last    desk.ScopeOf // the row of the cursor before
-	before  *treePlace   // its place before the filter; nil once the operator has moved
-	detail  *text.Pager
-	shown   struct { // in the detail
-		at   desk.ScopeOf
-		head []text.Line
-	}
-	rest list.Rest
+	p       *Pane
+	told    bool // hidden tiers are in the rows that were read out
 }
 
-func newOverview(d *desk.Desk, pane int) *overview {
-	o := &overview{d: d, ask: d.Asker(pane), Tallies: map[string]tallied{}, running: map[string]bool{}, quiet: map[string]bool{}, pulses: map[string]*desk.Pulse{}, folded: map[desk.ScopeOf]bool{}}
-	o.detail = text.New(d.St, o.ask)
-	o.rest = list.NewRest(&d.Loop, pane)
-	o.table.Moved = func() tea.Cmd {
-		o.wanted, o.before = desk.ScopeOf{}, nil
-		return o.rest.Moved()
+func newOverview(p *Pane) *overview {
+	o := &overview{p: p, tree: tree{d: p.d.Desk, Tallies: map[string]tallied{}, folded: map[desk.ScopeOf]bool{}}, running: map[string]bool{}, quiet: map[string]bool{}, pulses: map[string]*desk.Pulse{}}
+	o.List = record.New(p.d.Desk, record.Kind[tierRow]{
+		Pane: p.at, Name: "tiers", Noun: "row", Aside: desk.PlaceAside, Empty: desk.NoStores, NoMatch: "No store, scope or tier has %q. `esc` shows all of them, `/` changes the filter.",
+		Columns: []record.Column{{Title: "STORE, SCOPE, TIER", Width: 48}, {Title: "ITEMS", Width: 15, Right: true}, {Title: "SIZE", Width: 10, Right: true}, {Title: "CAP", Width: paint.GaugeWidth + 3, Right: true, Dim: true}, {Title: "WHAT", Dim: true}},
+		Least:   []int{26, 15, 10, 10, 14},
+		Fetch: func(_ context.Context, q operator.PageQuery) (record.Page[tierRow], error) {
+			t := o.read.Load()
+			return record.Whole(t.rows(q), func(_ int, r tierRow) (record.Row[tierRow], bool) { return t.record(r), true }), nil
+		},
+		Fresh: func(_ context.Context, r tierRow) (record.Row[tierRow], error) {
+			t := o.read.Load()
+			for _, now := range t.drawn(t.stored(), true) {
+				if now.at == r.at {
+					return t.record(now), nil
+				}
+			}
+			return record.Row[tierRow]{}, model.Errorf(model.NotFound, "", "this row is not there any more: tiers lists them")
+		},
+		Detail: func(_ context.Context, r tierRow) *text.Page { return text.NewPage(o.read.Load().describe(r), "") },
+		Tell:   func(_ safetext.Escaper, r tierRow) safetext.Text { return o.read.Load().tell(r) },
+		Datum:  func(r tierRow) desk.Datum { return o.read.Load().datum(r) },
+		Keys:   func(*record.List[tierRow]) []act.Act { return p.treeKeys() },
+		Traits: record.Traits[tierRow]{Tree: true, Cut: o.cut},
+	})
+	moved := o.Moved
+	o.Moved = func() tea.Cmd {
+		o.wanted = desk.ScopeOf{}
+		return moved()
 	}
-	o.build()
+	o.Returns = true
+	_ = o.changed()
 	return o
 }
 
 // counted is the tree's count at a place; ok: it is known.
-func (o *overview) counted(at desk.ScopeOf) (n int64, ok bool) {
+func (o *tree) counted(at desk.ScopeOf) (n int64, ok bool) {
 	t, known := o.Tallies[at.Store]
 	s, err := o.d.Fleet.Store(at.Store)
 	if !known || t.err != nil || err != nil {
@@ -102,20 +126,18 @@ func (o *overview) counted(at desk.ScopeOf) (n int64, ok bool) {
 // Refresh counts all stores again, each by itself; old counts stay until then.
 func (o *overview) Refresh() tea.Cmd {
 	clear(o.quiet) // somebody asks
-	var cmds []tea.Cmd
-	for _, m := range o.d.Fleet.Members() {
-		cmds = append(cmds, o.count(m))
-	}
-	return tea.Batch(cmds...)
+	return o.countStore("")
 }
 
+// countStore counts one store again; without a name, all.
 func (o *overview) countStore(name string) tea.Cmd {
+	var cmds []tea.Cmd
 	for _, m := range o.d.Fleet.Members() {
-		if m.Name == name {
-			return o.count(m)
+		if name == "" || m.Name == name {
+			cmds = append(cmds, o.count(m))
 		}
 	}
-	return nil
+	return tea.Batch(cmds...)
 }
 
 func (o *overview) count(m backends.Member) tea.Cmd {
@@ -126,7 +148,7 @@ func (o *overview) count(m backends.Member) tea.Cmd {
 	if u := o.pulse(m.Name); u.Asked.IsZero() {
 		u.Asked = o.d.Time.Clock.Now()
 	}
-	return o.ask(func(ctx context.Context) any {
+	return o.Window.Ask(func(ctx context.Context) any {
 		out := tallied{store: m.Name, err: m.Err}
 		switch {
 		case m.Err != nil:
@@ -156,8 +178,7 @@ func (o *overview) tallied(m tallied) tea.Cmd {
 		m.Counts = old.Counts // old counts stay, with the reason
 	}
 	o.Tallies[m.store] = m
-	o.build()
-	return o.show()
+	return o.changed()
 }
 
 // pulse is the age of a store's counts.
@@ -179,83 +200,67 @@ func (o *overview) oldest() (u desk.Pulse) {
 	return u
 }
 
-// build makes the rows anew and keeps the selection on its row.
-func (o *overview) build() {
-	old, sel := o.rows, o.table.Sel
-	if r, ok := o.current(); ok {
-		o.last = r.at
-	}
-	at := o.last
-	o.rows = o.rows[:0:0]
+// stored are all rows, as the stores have them.
+func (o *tree) stored() (rows []tierRow) {
 	for _, m := range o.d.Fleet.Members() {
-		o.rows = append(o.rows, o.storeRows(m)...)
+		rows = append(rows, o.storeRows(m)...)
 	}
-	o.rows = o.drawn(o.filtered(o.ordered(o.rows, 0)))
-	row := func(at desk.ScopeOf) int { return slices.IndexFunc(o.rows, func(r tierRow) bool { return r.at == at }) }
-	i := row(at)
-	for n := 1; i < 0 && n < len(old); n++ { // the nearest that is still there
-		if sel-n >= 0 && sel-n < len(old) {
-			i = row(old[sel-n].at)
-		}
-		if i < 0 && sel+n < len(old) {
-			i = row(old[sel+n].at)
-		}
+	return rows
+}
+
+// rows are the rows of the tree under a filter.
+func (o *tree) rows(q operator.PageQuery) []tierRow {
+	return o.drawn(o.filtered(o.ordered(o.stored(), 0), q), q.Filter != "")
+}
+
+// changed shows the tree as it is now.
+func (o *overview) changed() tea.Cmd {
+	now, st := o.tree, *o.d.St
+	now.Tallies, now.folded, now.st = maps.Clone(o.Tallies), maps.Clone(o.folded), &st
+	o.read.Store(&now)
+	if o.wanted.Store == "" || o.Window.Fetch == nil {
+		return o.List.Refresh()
 	}
-	if i >= 0 {
-		o.table.Top += i - o.table.Sel // rows inserted above move nothing on the screen
-		o.table.Sel = i
-	}
-	o.table.Set(len(o.rows))
-	o.reach()
+	o.Asked = "" // the counts in its detail are old
+	return o.Window.Follow(&list.Trail[record.Row[tierRow]]{Anew: true, Near: o.near})
 }
 
 // goTo puts the cursor on the row of a place: a return from a list ends at that list's row.
 func (o *overview) goTo(at desk.ScopeOf) tea.Cmd {
-	o.wanted, o.before = at, nil
+	o.wanted = at
 	delete(o.folded, desk.ScopeOf{Store: at.Store})
 	delete(o.folded, desk.ScopeOf{Store: at.Store, Scope: at.Scope})
-	o.build()
-	return o.show()
+	o.Window.Fetch = o.Fetcher()
+	return o.changed()
 }
 
-// reach moves as near to the wanted row as the counts allow; reaching it, or a movement, ends that.
-func (o *overview) reach() {
-	if o.wanted.Store == "" {
-		return
+// near is the distance of a row from the wanted one, as near as the counts allow.
+func (o *overview) near(r record.Row[tierRow]) (distance int, ok bool) {
+	switch at, w := r.Raw.at, o.wanted; {
+	case at == w:
+		return 0, true
+	case at.Store != w.Store:
+		return 0, false
+	case at.Tier == w.Tier && (at.Scope == w.Scope || w.Scope == ""):
+		return 1, true
+	case at.Scope == w.Scope && at.Tier == "":
+		return 2, true
 	}
-	near := func(r tierRow) int {
-		switch at, w := r.at, o.wanted; {
-		case at == w:
-			return 4
-		case at.Store != w.Store:
-			return 0
-		case at.Tier == w.Tier && (at.Scope == w.Scope || w.Scope == ""):
-			return 3
-		case at.Scope == w.Scope && at.Tier == "":
-			return 2
-		case at.Scope == "" && at.Tier == "":
-			return 1
-		}
-		return 0
+	return 3, r.Raw.depth == 0
+}
+
+func (o *overview) Update(msg any) tea.Cmd {
+	cmd := o.List.Update(msg)
+	if _, ok := msg.(list.Trailed[record.Row[tierRow]]); ok {
+		cmd = tea.Batch(cmd, o.toName())
 	}
-	best, most := -1, 0
-	for i, r := range o.rows {
-		if n := near(r); n > most {
-			best, most = i, n
-		}
-	}
-	if best < 0 {
-		return
-	}
-	o.table.Top += best - o.table.Sel
-	o.table.Sel = best
-	o.table.Clamp(1)
-	if most == 4 {
+	if o.Here().at == o.wanted {
 		o.wanted = desk.ScopeOf{}
 	}
+	return cmd
 }
 
-func (o *overview) storeRows(m backends.Member) []tierRow {
+func (o *tree) storeRows(m backends.Member) []tierRow {
 	esc := o.d.Esc
 	top := tierRow{at: desk.ScopeOf{Store: m.Name}, name: esc.Line(m.Name)}
 	t, known := o.Tallies[m.Name]
@@ -289,7 +294,7 @@ func (o *overview) storeRows(m backends.Member) []tierRow {
 }
 
 // tierRows are the counts by scope and the store's order of tiers; an only scope has no row.
-func (o *overview) tierRows(s model.Store, counts []model.TierCount) []tierRow {
+func (o *tree) tierRows(s model.Store, counts []model.TierCount) []tierRow {
 	esc := o.d.Esc
 	order := map[string]int{}
 	for i, t := range s.Tiers {
@@ -342,30 +347,7 @@ func (o *overview) tierRows(s model.Store, counts []model.TierCount) []tierRow {
 	return out
 }
 
-func (o *overview) current() (tierRow, bool) {
-	if o.table.Sel < len(o.rows) {
-		return o.rows[o.table.Sel], true
-	}
-	return tierRow{}, false
-}
-
-// show lays out the facts about the row at the cursor.
-func (o *overview) show() tea.Cmd {
-	r, ok := o.current()
-	if !ok {
-		o.shown.head = nil
-		o.detail.Clear()
-		return nil
-	}
-	head := o.describe(r)
-	if r.at == o.shown.at && reflect.DeepEqual(head, o.shown.head) {
-		return nil
-	}
-	o.shown.at, o.shown.head = r.at, head
-	return o.detail.Show(text.NewPage(head, ""), 0, nil)
-}
-
-func (o *overview) describe(r tierRow) []text.Line {
+func (o *tree) describe(r tierRow) []text.Line {
 	esc := o.d.Esc
 	head := []text.Line{{Value: r.name, Kind: text.Title}}
 	if r.failed {
@@ -403,7 +385,7 @@ func (o *overview) describe(r tierRow) []text.Line {
 }
 
 // tierSums are the tiers of a store, summed over its scopes, or those of one scope.
-func (o *overview) tierSums(s model.Store, of tierRow) []text.Line {
+func (o *tree) tierSums(s model.Store, of tierRow) []text.Line {
 	esc := o.d.Esc
 	var order []string
 	sums := map[string]tierRow{}
@@ -471,144 +453,78 @@ func tierLines(esc safetext.Escaper, t model.TierSpec) []text.Line {
 	}
 }
 
-func (o *overview) resize(width, height int) tea.Cmd {
-	f := o.d.Split(width, height, 0)
-	o.table.Resize(f.ListHeight-1, f.Beside)
-	return o.detail.Resize(f.DetailWidth, f.DetailHeight)
-}
-
-// sizes is the width of the size column, leastNote that of a readable note.
-const sizes, leastNote = 9, 14
-
-// capWidth is the width of the caps: a gauge of a one-item tier (no bar in a narrow list), else each item's cap.
-func capWidth(width int) int {
-	if width < gaugeFrom {
-		return 9
-	}
-	return paint.GaugeWidth + 2
-}
-
-// gaugeFrom is the width of a list from which gauges have a bar.
-const gaugeFrom = 60
-
-// nameColumn is the width of the names, and whether notes follow: names take the room of unreadable notes.
-func (o *overview) nameColumn(width int) (name int, noted bool) {
-	name = min(max((width-14)*2/5, 26), 48)
-	if rest := width - 3 - o.items - sizes - capWidth(width); rest-name < leastNote {
-		return max(name, rest), false
-	}
-	return name, true
-}
-
-func (o *overview) render(width, height int) ([]string, *tea.Position) {
-	f := o.d.Split(width, height, 0)
-	st := o.d.St
-	list := make([]string, 0, f.ListHeight)
-	h := st.Row(f.ListWidth).Blank(1)
-	cursor := o.Render(h)
-	if cursor == nil {
-		name, noted := o.nameColumn(f.ListWidth)
-		h.Cell(st.Heading, safetext.Const("STORE, SCOPE, TIER"), name).
-			Number(st.Heading, safetext.Const("ITEMS"), o.items).Number(st.Heading, safetext.Const("SIZE"), sizes).
-			Number(st.Heading, safetext.Const("CAP"), capWidth(f.ListWidth))
-		if noted {
-			h.Blank(2).Lit(st.Heading, "WHAT")
-		}
-	}
-	list = append(list, h.End())
-	for i := o.table.Top; i < min(len(o.rows), o.table.Top+o.table.Height); i++ {
-		list = append(list, o.row(o.rows[i], i == o.table.Sel, f.ListWidth))
-	}
-	switch {
-	case len(o.rows) == 0 && o.Query != "":
-		list = append(list, text.Paragraph(st, text.Advice(st.Esc, "No store, scope or tier has %q. `esc` shows all of them, `/` changes the filter.", o.Query), f.ListWidth)...)
-	case len(o.rows) == 0:
-		list = append(list, text.Paragraph(st, text.Line{Value: st.Esc.Const(desk.NoStores), Kind: text.Note}, f.ListWidth)...)
-	}
-	return o.d.Join(f, list, o.detail, safetext.Const(desk.PlaceAside)), cursor
-}
-
 // known reports whether a row has counts, perhaps old ones.
-func (o *overview) known(t tierRow) bool {
+func (o *tree) known(t tierRow) bool {
 	_, counted := o.Tallies[t.at.Store]
 	return t.items > 0 || !t.failed && counted
 }
 
-func (o *overview) row(t tierRow, at bool, width int) string {
-	st := o.d.St
-	r := st.Highlighted(width, at, true).Lit(st.Dim, t.guide)
-	column, noted := o.nameColumn(width)
-	room := column - 2*t.depth
+func (o *tree) record(t tierRow) record.Row[tierRow] {
+	st, esc := o.st, o.d.Esc
+	fold := ""
 	switch {
 	case t.branch:
-		r.Put(st.Dim, st.Glyphs.Fold[!o.folded[t.at]])
-		room -= 2
+		fold = st.Glyphs.Fold[!o.folded[t.at]].String()
 	case t.depth == 0:
-		r.Blank(2)
-		room -= 2
+		fold = "  "
 	}
-	r.Find = o.d.Found(o.Query)
-	name := st.Plain
+	name, look := esc.Sprintf("%s%s%s", esc.Const(t.guide), esc.Const(fold), t.name), paint.LookPlain
 	switch {
 	case t.depth == 0:
-		name = st.Strong
+		look = paint.LookStrong
 	case t.spec.Hidden:
-		name = st.Dim
+		look = paint.LookDim
 	}
-	shown := t.name
-	if !t.isTier && t.depth == 1 { // the end of a scope names the agent
-		shown = st.Tail(t.name, t.at.Scope, "", room-1)
+	at := len(t.guide) + len(fold)
+	r := record.Row[tierRow]{Key: t.at.Store + "\x00" + t.at.Scope + "\x00" + t.at.Tier, Raw: t, Runs: map[int][]paint.Stretch{0: {{End: at, Look: paint.LookDim}, {Start: at, End: name.Len(), Look: look}}}}
+	if r.Cells = []safetext.Text{name}; o.known(t) {
+		r.Cells = append(r.Cells, safetext.Const(prose.Group(t.items)), safetext.Const(prose.Size(t.bytes)))
+	} else if !t.failed {
+		r.Cells = append(r.Cells, safetext.Text{}, safetext.Text{})
 	}
-	r.Cell(name, shown, room)
-	if o.known(t) {
-		r.Number(st.Plain, safetext.Const(prose.Group(t.items)), o.items)
-		if !t.failed || noted { // without a note column, a failure takes the size column
-			r.Number(st.Plain, safetext.Const(prose.Size(t.bytes)), sizes)
-		}
-		if !t.failed {
-			used, p := o.used(t, width)
-			r.Number(p, used, capWidth(width))
-		}
-		r.Blank(2)
+	r.Tones = make([]paint.Tone, len(r.Cells)+1)
+	if last := &r.Tones[len(r.Cells)]; t.failed {
+		r.Cells, *last = append(r.Cells, st.Badge(paint.ToneBad, t.note)), paint.ToneBad
+	} else {
+		used, tone := o.used(t)
+		r.Cells, *last = append(r.Cells, used, t.note), tone
 	}
+	return r
+}
+
+// cut shortens a scope, whose end names the agent, and leaves out the bar of a gauge or the word before a cap.
+func (o *overview) cut(r tierRow, column int, t safetext.Text, width int) safetext.Text {
 	switch {
-	case t.failed:
-		r.Put(st.Bad, st.Badge(paint.ToneBad, t.note))
-	case noted:
-		r.Put(st.Dim, t.note)
+	case column == 0 && !r.isTier && r.depth == 1:
+		lead := strings.TrimSuffix(t.String(), r.name.String())
+		return o.d.Esc.Sprintf("%s%s", o.d.Esc.Const(lead), o.d.St.Tail(r.name, r.at.Scope, "", width-len([]rune(lead))-1))
+	case column == 3: // CAP
+		_, n, _ := strings.Cut(t.String(), " ")
+		return o.d.Esc.Const(strings.TrimSpace(n))
 	}
-	return r.End()
+	return o.d.Esc.Trunc(t, width-1)
 }
 
 // used is the fill of a one-item tier, or the cap of each item of others.
-func (o *overview) used(t tierRow, width int) (safetext.Text, paint.Paint) {
-	st := o.d.St
+func (o *tree) used(t tierRow) (safetext.Text, paint.Tone) {
 	switch {
 	case !t.isTier && t.over > 0:
-		return st.Esc.Sprintf("%d over", t.over), st.Bad
+		return o.d.Esc.Sprintf("%d over", t.over), paint.ToneBad
 	case !t.isTier || t.spec.Cap == 0:
-		return safetext.Text{}, st.Dim
+		return safetext.Text{}, paint.ToneInfo
 	case t.items == 1 && t.spec.CapUnit == model.CapBytes:
-		gauge, p := st.Gauge(100 * t.bytes / t.spec.Cap)
-		if _, n, bar := strings.Cut(gauge.String(), " "); width < gaugeFrom && bar {
-			gauge = st.Esc.Const(strings.TrimSpace(n))
-		}
-		return gauge, p
+		return o.st.Gauge(100 * t.bytes / t.spec.Cap)
 	}
-	words := prose.ShortCapacity(t.spec)
-	if width >= gaugeFrom {
-		words = "max " + words
-	}
-	return st.Esc.Const(words), st.Dim
+	return o.d.Esc.Sprintf("max %s", prose.ShortCapacity(t.spec)), paint.ToneInfo
 }
 
-func (o *overview) position() (safetext.Text, bool) {
-	busy := false
+func (o *overview) Position() (safetext.Text, bool) {
+	at, busy := o.List.Position()
 	for store, b := range o.running {
 		busy = busy || b && !o.quiet[store]
 	}
-	if len(o.rows) == 0 {
+	if len(o.Window.Rows) == 0 {
 		return safetext.Text{}, busy
 	}
-	return o.d.Aged(safetext.Sprintf("%d of %d", o.table.Sel+1, len(o.rows)), o.oldest()), busy
+	return o.d.Aged(at, o.oldest()), busy
 }

@@ -17,44 +17,25 @@ import (
 	"memdesk/ui/tui/pane"
 )
 
-// readout is what both lists of the pane have in common when they are read out.
-type readout struct {
-	desk.Fixed
-	p *Pane
-	// order and hidden are those of the page that was read last.
-	order  model.Order
-	hidden bool
+func (o *overview) Begin(query string) (tea.Cmd, error) {
+	o.p.Level, o.told = levelOverview, o.hidden
+	_, err := o.List.Begin(query)
+	return o.Refresh(), err
 }
 
-func (r *readout) Address() int        { return r.p.at }
-func (r *readout) Bindings() []act.Act { return r.p.Bindings() }
-
-// Tree is the tree of stores, scopes and tiers for reading out.
-type Tree struct {
-	readout
-	read []tierRow // of the page that was read last
+func (o *overview) Changed() bool {
+	was := o.told
+	o.told = o.hidden
+	return o.told != was
 }
 
-func (t *Tree) Facts() desk.ListFacts {
-	return desk.ListFacts{Name: "tiers", Noun: "row", Empty: desk.NoStores}
+func (o *overview) Place(n int) {
+	o.p.Level = levelOverview
+	o.List.Place(n)
 }
 
-func (t *Tree) Begin(query string) (tea.Cmd, error) {
-	t.p.Level = levelOverview
-	return tea.Batch(t.p.Overview.apply(query), t.p.Overview.Refresh()), nil
-}
-
-func (t *Tree) Changed() bool { return t.hidden != t.p.Overview.hidden }
-
-func (t *Tree) ReadPage(_ context.Context, cursor string, limit int) (desk.PageRead, error) {
-	o := t.p.Overview
-	first, out := desk.PageOf(len(o.rows), cursor, limit)
-	t.read, t.hidden = o.rows[first:first+out.Rows], o.hidden
-	return out, nil
-}
-
-func (t *Tree) Row(n int) safetext.Text {
-	r, esc := t.read[n], t.p.d.Esc
+func (o *tree) tell(r tierRow) safetext.Text {
+	esc := o.d.Esc
 	holds := esc.Sprintf("%s, %s", prose.Plural(r.items, "item"), prose.Size(r.bytes))
 	switch {
 	case r.isTier && r.spec.Cap > 0:
@@ -65,13 +46,13 @@ func (t *Tree) Row(n int) safetext.Text {
 	case r.depth > 0:
 		return esc.Sprintf("Scope %s: %s. %s", r.name, holds, r.note)
 	}
-	members := t.p.d.Fleet.Members()
+	members := o.d.Fleet.Members()
 	m := members[slices.IndexFunc(members, func(m backends.Member) bool { return m.Name == r.at.Store })]
 	out := esc.Sprintf("Store %s, %s: open", r.name, esc.Line(m.Kind))
 	if m.Store.ReadOnly {
 		out = esc.Sprintf("%s, read-only: %s", out, esc.Line(m.Store.ReadOnlyReason))
 	}
-	switch _, counted := t.p.Overview.Tallies[m.Name]; {
+	switch _, counted := o.Tallies[m.Name]; {
 	case m.Err != nil:
 		return esc.Sprintf("Store %s, %s: NOT OPEN: %s", r.name, esc.Line(m.Kind), prose.Reason(esc, m.Err))
 	case r.failed:
@@ -82,45 +63,24 @@ func (t *Tree) Row(n int) safetext.Text {
 	return out
 }
 
-// Renew looks whether a row is still there: a filter of another time may hide it.
-func (t *Tree) Renew(_ context.Context, n int) error {
-	if t.place(n) < 0 {
-		return model.Errorf(model.NotFound, "", "this row is not there any more: tiers lists them")
-	}
-	return nil
-}
-
-func (t *Tree) place(n int) int {
-	return slices.IndexFunc(t.p.Overview.rows, func(r tierRow) bool { return r.at == t.read[n].at })
-}
-
-func (t *Tree) Place(n int) {
-	t.p.Level = levelOverview
-	if n < len(t.read) {
-		t.p.Overview.table.Sel = max(t.place(n), 0)
-	}
-}
-
-func (t *Tree) DetailOf(_ context.Context, n int) (*text.Page, model.Revision) {
-	row := t.read[n]
-	if i := t.place(n); i >= 0 { // counted meanwhile
-		row = t.p.Overview.rows[i]
-	}
-	return text.NewPage(t.p.Overview.describe(row), ""), ""
-}
-
 // listed is the list of a place for reading out. The pane shows that place while the list is current.
 type listed struct {
-	readout
-	at    desk.ScopeOf
-	query string
-	read  []ItemRow // of the page that was read last
+	desk.Fixed
+	p      *Pane
+	at     desk.ScopeOf
+	query  string
+	read   []ItemRow   // of the page that was read last
+	order  model.Order // of that page, as hidden
+	hidden bool
 }
+
+func (r *listed) Address() int        { return r.p.at }
+func (r *listed) Bindings() []act.Act { return r.p.Bindings() }
 
 func (p *Pane) Readout(at desk.ScopeOf) desk.Readout {
 	s, _ := p.d.Fleet.Store(at.Store)
 	spec, _ := s.Tier(at.Tier)
-	return &listed{readout: readout{p: p, hidden: p.Overview.hidden || spec.Hidden}, at: at}
+	return &listed{p: p, hidden: p.Overview.hidden || spec.Hidden, at: at}
 }
 
 func (r *listed) Facts() desk.ListFacts {
@@ -157,11 +117,11 @@ func (r *listed) show() {
 }
 
 func (r *listed) Changed() bool {
-	was, it := r.readout, r.p.Items
+	order, hidden, it := r.order, r.hidden, r.p.Items
 	if r.p.Level == LevelItems && it.At == r.at {
 		r.order, r.hidden = it.Order, it.Hidden
 	}
-	return r.readout != was
+	return r.order != order || r.hidden != hidden
 }
 
 func (r *listed) ReadPage(ctx context.Context, cursor string, limit int) (desk.PageRead, error) {

@@ -1,6 +1,9 @@
 package tiers
 
 import (
+	"cmp"
+	"slices"
+
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
@@ -30,8 +33,6 @@ type Pane struct {
 	Overview *overview
 	Items    *items
 	reader   *pane.Reader
-	Tree     *Tree // the stores, scopes and tiers for reading out
-	entered  bool
 	ticking  bool            // the next check for changes is scheduled
 	looking  map[string]bool // by store, a check is under way: on a hanging mount each holds a thread of the system
 	width    int
@@ -39,17 +40,16 @@ type Pane struct {
 }
 
 func New(d *pane.Bench, at int) *Pane {
-	p := &Pane{d: d, at: at, looking: map[string]bool{}, Overview: newOverview(d.Desk, at), reader: pane.NewReader(d.Desk, at)}
-	p.Items, p.Tree = newItems(d.Desk, at, p.reader), &Tree{readout: readout{p: p}}
+	p := &Pane{d: d, at: at, looking: map[string]bool{}, reader: pane.NewReader(d.Desk, at)}
+	p.Items, p.Overview = newItems(d.Desk, at, p.reader), newOverview(p)
 	return p
 }
 
 func (p *Pane) Enter() tea.Cmd {
-	if p.entered {
+	if p.Overview.Entered {
 		return nil
 	}
-	p.entered = true
-	return p.Overview.Refresh()
+	return tea.Batch(p.Overview.Enter(), p.Overview.Refresh())
 }
 
 func (p *Pane) Update(msg any) tea.Cmd {
@@ -83,27 +83,19 @@ func (p *Pane) Update(msg any) tea.Cmd {
 	case pane.ReadDue:
 		return p.reader.Due(msg)
 	case list.FilterDue:
-		return p.Items.Due(msg)
-	case list.RestDue:
-		if p.Overview.rest.Over(msg) {
-			return p.Overview.show()
-		}
+		return tea.Batch(p.Items.Due(msg), p.Overview.Due(msg))
 	case pane.ReadDone:
 		return p.reader.Done(msg)
 	case text.LaidOut:
 		p.reader.Pager.Arrive(msg)
-		p.Overview.detail.Arrive(msg)
+		p.Overview.Detail.Arrive(msg)
+	default:
+		return p.Overview.Update(msg)
 	}
 	return nil
 }
 
-func (p *Pane) StoreHere() string {
-	if p.Level != levelOverview {
-		return p.Items.At.Store
-	}
-	r, _ := p.Overview.current()
-	return r.at.Store
-}
+func (p *Pane) StoreHere() string { return p.place().Store }
 
 // Narrow shows the stores, scopes and tiers with these words; without words the pane stays as it is.
 func (p *Pane) Narrow(words string) tea.Cmd {
@@ -111,7 +103,7 @@ func (p *Pane) Narrow(words string) tea.Cmd {
 		return nil
 	}
 	p.Level = levelOverview
-	return p.Overview.apply(words)
+	return p.Overview.Apply(words)
 }
 
 // OpenList goes to the items of a place.
@@ -132,7 +124,7 @@ func (p *Pane) OpenList(at desk.ScopeOf) tea.Cmd {
 
 func (p *Pane) Resize(width, height int) tea.Cmd {
 	p.width, p.height = width, height
-	return tea.Batch(p.Overview.resize(width, height), p.layout())
+	return tea.Batch(p.Overview.Resize(width, height), p.layout())
 }
 
 // layout gives the reader the room of its level.
@@ -153,7 +145,7 @@ func (p *Pane) layout() tea.Cmd {
 func (p *Pane) Render(width, height int) ([]string, *tea.Position) {
 	switch p.Level {
 	case levelOverview:
-		return p.Overview.render(width, height)
+		return p.Overview.Render(width, height)
 	case LevelItems:
 		return p.Items.render(width, height)
 	}
@@ -168,7 +160,10 @@ func (p *Pane) OnScreen() *text.Pager {
 }
 
 func (p *Pane) Crumbs() []safetext.Text {
-	out, hidden := p.Overview.crumbs(), p.Overview.hidden
+	out, hidden := p.Overview.Crumbs(), p.Overview.hidden
+	if p.Overview.order > 0 {
+		out = slices.Insert(out, 0, p.d.Esc.Const(treeOrders[p.Overview.order]))
+	}
 	if p.Level != levelOverview {
 		out, hidden = p.Items.crumbs(), p.Items.Hidden
 	}
@@ -184,7 +179,7 @@ func (p *Pane) Crumbs() []safetext.Text {
 func (p *Pane) Position() (safetext.Text, bool) {
 	switch p.Level {
 	case levelOverview:
-		return p.Overview.position()
+		return p.Overview.Position()
 	case LevelItems:
 		return p.d.Aged(p.listPosition(), p.Items.pulse), p.Items.Window.Busy()
 	}
@@ -219,17 +214,10 @@ func (p *Pane) Typed() tea.Cmd {
 	if p.Level == LevelItems {
 		return p.Items.Typed()
 	}
-	return p.Overview.typed()
+	return p.Overview.Typed()
 }
 
-func (p *Pane) inputBindings() []act.Act {
-	if p.Level == LevelItems {
-		return p.Items.FilterKeys("items", p.Items.Apply)
-	}
-	return p.Overview.FilterKeys("tree", p.Overview.apply)
-}
-
-func (p *Pane) Outermost() bool { return p.Level == levelOverview && p.Overview.Query == "" }
+func (p *Pane) Outermost() bool { return p.Level == levelOverview && p.Overview.Outermost() }
 
 // Filtered reports whether the list of items has a filter, which esc takes off first.
 func (p *Pane) Filtered() bool { return p.Level == LevelItems && p.Items.Query != "" }
@@ -237,7 +225,7 @@ func (p *Pane) Filtered() bool { return p.Level == LevelItems && p.Items.Query !
 func (p *Pane) Back() tea.Cmd {
 	switch {
 	case p.Level == levelOverview:
-		return p.Overview.apply("")
+		return p.Overview.Back()
 	case p.Level == LevelItem: // the list is at the item, if it is there
 		p.Level, p.Items.pinned = LevelItems, false
 		return tea.Batch(p.reader.Pager.EndSearch(), p.layout(), p.Items.preview())
@@ -270,7 +258,7 @@ func (p *Pane) Trouble() safetext.Text {
 
 // Awaiting: the items of another place, filter or order are being loaded.
 func (p *Pane) Awaiting() bool {
-	return p.Level == LevelItems && p.Items.Window.Loading[list.ArriveReset]
+	return p.Level == LevelItems && p.Items.Window.Loading[list.ArriveReset] || p.Level == levelOverview && p.Overview.Awaiting()
 }
 
 func (p *Pane) Beneath() []act.Act {
@@ -285,41 +273,28 @@ func (p *Pane) Beneath() []act.Act {
 func (p *Pane) Unavailable() string { return "" }
 
 func (p *Pane) noList() string {
-	r, ok := p.Overview.current()
-	if !ok {
-		return p.noRow()
-	}
-	s, err := p.d.Fleet.Store(r.at.Store)
-	switch {
-	case err != nil:
-		return "the store is not open: 1 Health tries it again"
-	case s.Browser == nil:
-		return "this store cannot list its items: 3 Recall searches it"
-	}
-	return ""
+	s, err := p.d.Fleet.Store(p.StoreHere())
+	return cmp.Or(p.noRow(), act.When(err != nil, "the store is not open: 1 Health tries it again"), act.When(s.Browser == nil, "this store cannot list its items: 3 Recall searches it"))
 }
 
 func (p *Pane) noTree() string {
-	return act.When(len(p.Overview.rows) == 0 && p.Overview.Query == "", "no store is open")
+	return act.When(len(p.Overview.Window.Rows) == 0 && p.Overview.Query == "", "no store is open")
 }
 
 // noRow says why the tree has no row to act on.
 func (p *Pane) noRow() string {
-	switch {
-	case len(p.Overview.rows) > 0:
-		return ""
-	case p.Overview.Query != "":
-		return "the filter leaves nothing: esc shows all again"
+	if p.Overview.Query != "" {
+		return act.When(len(p.Overview.Window.Rows) == 0, "the filter leaves nothing: esc shows all again")
 	}
 	return p.noTree()
 }
 
 // Changed shows the memory after an act, and keeps the place.
 func (p *Pane) Changed() tea.Cmd {
-	if !p.entered && p.Level == levelOverview {
-		return nil // nothing is shown yet
-	}
-	if p.Level == levelOverview {
+	switch {
+	case p.Level == levelOverview && !p.Overview.Entered: // nothing is shown yet
+		return nil
+	case p.Level == levelOverview:
 		return p.Overview.Refresh()
 	}
 	p.Items.Marks.Clear()
@@ -330,11 +305,6 @@ func (p *Pane) Changed() tea.Cmd {
 	}
 	p.reader.Clear()
 	return tea.Batch(count, p.layout(), p.Items.Window.Refresh())
-}
-
-func (p *Pane) openHere() tea.Cmd {
-	r, _ := p.Overview.current()
-	return p.d.Open(r.at)
 }
 
 func (p *Pane) readHere() tea.Cmd {
@@ -350,7 +320,7 @@ func (p *Pane) neighbour(by int) tea.Cmd {
 func (p *Pane) Listed() (desk.Visible, bool) {
 	switch p.Level {
 	case levelOverview:
-		return desk.TableListed(&p.Overview.table, p.d.Desk, p.width, p.height, 1, desk.PlaceAside)
+		return p.Overview.Listed()
 	case LevelItems:
 		return desk.WindowListed(p.Items.Window, p.d.Split(p.width, p.height, 0), 1, desk.ItemAside, p.Items.Move)
 	}
@@ -362,7 +332,7 @@ func (p *Pane) Keep() func() tea.Cmd {
 		query := p.Overview.Query
 		return func() tea.Cmd {
 			p.Level = levelOverview
-			return p.Overview.apply(query)
+			return p.Overview.Apply(query)
 		}
 	}
 	at, query, order := p.Items.At, p.Items.Query, p.Items.Order

@@ -2,16 +2,14 @@ package tiers
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
-	"memdesk/internal/safetext"
 	"memdesk/operator"
 	"memdesk/ui/tui/desk"
-	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/record"
 )
 
 // treeOrders are the orders of the tree, in words; the first is that of the stores.
@@ -21,17 +19,15 @@ var treeOrders = []string{"as the stores have it", "most items first", "most byt
 func (o *overview) nextOrder(by int) tea.Cmd {
 	o.order = (o.order + by + len(treeOrders)) % len(treeOrders)
 	o.d.Tell("order: %s", treeOrders[o.order])
-	o.build()
-	return o.show()
+	return o.changed()
 }
 
 // drawn returns the rows as a tree, without folded rows; a filter shows matches in those too.
-func (o *overview) drawn(rows []tierRow) []tierRow {
+func (o *tree) drawn(rows []tierRow, filtered bool) []tierRow {
 	var follows [3]bool // a further row at this depth, under the same row
-	glyphs, most := o.d.St.Glyphs.Guide, int64(0)
+	glyphs := o.st.Glyphs.Guide
 	for i := len(rows) - 1; i >= 0; i-- {
 		r := &rows[i]
-		most = max(most, r.items)
 		r.branch = i+1 < len(rows) && rows[i+1].depth > r.depth
 		for d := 1; d <= r.depth; d++ {
 			switch {
@@ -48,8 +44,7 @@ func (o *overview) drawn(rows []tierRow) []tierRow {
 		follows[r.depth] = true
 		clear(follows[r.depth+1:])
 	}
-	o.items = max(len(prose.Group(most)), len("ITEMS")) + 2
-	if o.Query != "" {
+	if filtered {
 		return rows
 	}
 	under := -1 // the depth of the folded row that the rows are under
@@ -66,37 +61,40 @@ func (o *overview) drawn(rows []tierRow) []tierRow {
 
 // fold folds or unfolds the row at the cursor; on a tier, the row above it, which gets the cursor.
 func (o *overview) fold() tea.Cmd {
-	var moved tea.Cmd
-	i := o.table.Sel
-	for ; i > 0 && !o.rows[i].branch && o.rows[i].depth > 0; i-- {
+	moved := o.climb(func(r tierRow) bool { return r.branch })
+	switch r := o.Here(); {
+	case o.folded[r.at]:
+		delete(o.folded, r.at)
+	case r.branch:
+		o.folded[r.at] = true
 	}
-	if i != o.table.Sel {
-		moved = o.table.Move(i - o.table.Sel)
+	return tea.Batch(moved, o.changed())
+}
+
+// climb moves the cursor up to such a row, at most to its store.
+func (o *overview) climb(such func(tierRow) bool) tea.Cmd {
+	i, rows := o.Window.Sel, o.Window.Rows
+	for ; i > 0 && rows[i].Raw.depth > 0 && !such(rows[i].Raw); i-- {
 	}
-	switch at := o.rows[i].at; {
-	case o.folded[at]:
-		delete(o.folded, at)
-	case o.rows[i].branch:
-		o.folded[at] = true
+	if i == o.Window.Sel {
+		return nil
 	}
-	o.build()
-	return tea.Batch(moved, o.show())
+	return o.Move(i - o.Window.Sel)
 }
 
 // foldAll folds every store, or unfolds everything where one is folded.
 func (o *overview) foldAll() tea.Cmd {
 	if len(o.folded) > 0 {
 		clear(o.folded)
-	} else {
-		for _, m := range o.d.Fleet.Members() {
-			o.folded[desk.ScopeOf{Store: m.Name}] = true
-		}
+		return o.changed()
 	}
-	o.build()
-	return o.show()
+	for _, m := range o.d.Fleet.Members() {
+		o.folded[desk.ScopeOf{Store: m.Name}] = true
+	}
+	return tea.Batch(o.climb(func(tierRow) bool { return o.Query != "" }), o.changed()) // a filter shows what is folded too
 }
 
-func (o *overview) ordered(rows []tierRow, depth int) []tierRow {
+func (o *tree) ordered(rows []tierRow, depth int) []tierRow {
 	if o.order == 0 || len(rows) == 0 {
 		return rows
 	}
@@ -124,31 +122,24 @@ func (o *overview) ordered(rows []tierRow, depth int) []tierRow {
 	return out
 }
 
-func (o *overview) filter() operator.PageQuery {
-	words, not := strings.CutPrefix(o.Query, "!")
-	return operator.PageQuery{Filter: strings.TrimSpace(words), Not: not}
-}
-
 // toName moves the cursor from a store that stays for its description, or for a row below it, to the first one whose name
 // has the words of the filter.
-func (o *overview) toName() {
-	q := o.filter()
-	named := func(r tierRow) bool { return r.depth == 0 && q.Matches(r.at.Store) }
-	if r, ok := o.current(); !ok || r.depth > 0 || q.Filter == "" || q.Not || named(r) {
-		return
+func (o *overview) toName() tea.Cmd {
+	q := operator.PageQuery{Filter: o.Query}
+	named := func(r record.Row[tierRow]) bool { return r.Raw.depth == 0 && q.Matches(r.Raw.at.Store) }
+	r, ok := o.Window.Current()
+	i := slices.IndexFunc(o.Window.Rows, named)
+	if i < 0 || !ok || r.Raw.depth > 0 || named(r) || q.Filter == "" || q.Filter[0] == '!' {
+		return nil
 	}
-	if i := slices.IndexFunc(o.rows, named); i >= 0 {
-		o.table.Sel = i
-		o.table.Clamp(1)
-	}
+	return tea.Batch(o.Window.Move(i-o.Window.Sel), o.Show())
 }
 
 // filtered keeps the rows under the filter, each with all rows above it in the tree.
-func (o *overview) filtered(rows []tierRow) []tierRow {
-	if o.Query == "" {
+func (o *tree) filtered(rows []tierRow, q operator.PageQuery) []tierRow {
+	if q.Filter == "" {
 		return rows
 	}
-	q := o.filter()
 	keep := make([]bool, len(rows))
 	var above [3]int // the current ancestor at each depth
 	notes := ""
@@ -176,69 +167,7 @@ func (o *overview) filtered(rows []tierRow) []tierRow {
 	return out
 }
 
-// treePlace is a row of the tree, and its line of the screen.
-type treePlace struct {
-	at   desk.ScopeOf
-	line int
-}
-
-// apply applies a filter; an empty one shows all, with the cursor back at its place unless it was moved.
-func (o *overview) apply(query string) tea.Cmd {
-	o.Filter.Focus = false
-	return o.narrow(query)
-}
-
-// narrow applies a filter and leaves the input unchanged.
-func (o *overview) narrow(query string) tea.Cmd {
-	if strings.Trim(query, "! ") == "" {
-		query = ""
-	}
-	if r, ok := o.current(); ok && o.Query == "" && query != "" {
-		o.before = &treePlace{r.at, o.table.Sel - o.table.Top}
-	}
-	o.Query = query
-	o.build()
-	o.toName()
-	if was := o.before; was != nil && query == "" {
-		o.before, o.wanted = nil, was.at
-		o.reach()
-		o.table.Top = o.table.Sel - was.line
-		o.table.Clamp(1)
-	}
-	return o.show()
-}
-
-func (o *overview) typed() tea.Cmd { return o.narrow(strings.TrimSpace(o.Typing().Value())) }
-
-// crumbs say which filter and order are in force.
-func (o *overview) crumbs() []safetext.Text {
-	var out []safetext.Text
-	if o.order > 0 {
-		out = append(out, o.d.Esc.Const(treeOrders[o.order]))
-	}
-	if o.Query != "" {
-		out = append(out, o.d.Esc.Sprintf("/%s", o.Query))
-	}
-	return out
-}
-
-// exportTree writes the rows as shown; a row above tiers counts those below it.
-func (o *overview) exportTree() tea.Cmd {
-	rows := make([]desk.Datum, len(o.rows))
-	for i, r := range o.rows {
-		rows[i] = o.datum(r)
-	}
-	return o.d.Exports.ExportTable("tiers", func(_ context.Context, write func(desk.Datum) error) ([]safetext.Text, error) {
-		for _, r := range rows {
-			if err := write(r); err != nil {
-				return nil, err
-			}
-		}
-		return nil, nil
-	})
-}
-
-func (o *overview) datum(r tierRow) desk.Datum {
+func (o *tree) datum(r tierRow) desk.Datum {
 	var items, bytes any // nil: not known
 	if o.known(r) {
 		items, bytes = r.items, r.bytes

@@ -1,6 +1,7 @@
 package tiers
 
 import (
+	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
@@ -9,12 +10,13 @@ import (
 	"memdesk/model"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/desk/desktest"
+	"memdesk/ui/tui/kit/loop"
 	"memdesk/ui/tui/pane"
 )
 
 // TestUnknownCountsAreNoZeros: the export of a store that nobody has counted must not say that it is empty.
 func TestUnknownCountsAreNoZeros(t *testing.T) {
-	o := newOverview(desktest.New(), 0)
+	o := New(pane.NewBench(desktest.New()), 0).Overview
 	o.Tallies = map[string]tallied{"counted": {}, "stale": {}}
 	for _, c := range []struct {
 		row   tierRow
@@ -55,5 +57,69 @@ func TestOneLookAtATime(t *testing.T) {
 	}
 	if p.Update(lookDue{}) != nil {
 		t.Error("it looks again while both looks are under way")
+	}
+}
+
+// TestAReturnAwaitsTheCounts: whoever leaves a list before its store is counted must be on that store, then on the
+// tier as soon as it has a row, unless the cursor was moved.
+func TestAReturnAwaitsTheCounts(t *testing.T) {
+	store := func(name string) backends.Member {
+		return backends.Member{Name: name, Store: model.Store{Name: name, Tiers: []model.TierSpec{{Name: "first"}, {Name: "last"}}}}
+	}
+	for _, moved := range []bool{false, true} {
+		p := New(pane.NewBench(desktest.New(store("a"), store("b"))), 0)
+		var run func(tea.Cmd)
+		run = func(cmd tea.Cmd) {
+			if cmd == nil {
+				return
+			}
+			switch msg := cmd().(type) {
+			case tea.BatchMsg:
+				for _, c := range msg {
+					run(c)
+				}
+			case loop.Reply:
+				run(p.Update(msg.Msg))
+			}
+		}
+		at := func(want desk.ScopeOf) {
+			t.Helper()
+			if got := p.Overview.Here().at; got != want {
+				t.Errorf("the cursor is at %v, want %v", got, want)
+			}
+		}
+		run(p.Resize(100, 30))
+		run(p.Overview.Enter())
+		at(desk.ScopeOf{Store: "a"})
+		run(p.Overview.goTo(desk.ScopeOf{Store: "b", Tier: "last"}))
+		at(desk.ScopeOf{Store: "b"})
+		want := desk.ScopeOf{Store: "b", Tier: "last"}
+		if moved {
+			run(p.Overview.Move(-1))
+			want = desk.ScopeOf{Store: "a"}
+		}
+		counts := []model.TierCount{{Tier: "first", Items: 1}, {Tier: "last", Items: 2}}
+		run(p.Update(tallied{store: "a", Counts: counts}))
+		run(p.Update(tallied{store: "b", Counts: counts}))
+		at(want)
+	}
+}
+
+// TestAVanishedRow: a row that was read out must be refused once its store counts it no more, and else be read again.
+func TestAVanishedRow(t *testing.T) {
+	o := New(pane.NewBench(desktest.New(backends.Member{Name: "a", Store: model.Store{Name: "a"}})), 0).Overview
+	o.Tallies["a"] = tallied{store: "a", Counts: []model.TierCount{{Tier: "first", Items: 1}, {Tier: "last", Items: 2}}}
+	_ = o.changed()
+	if page, err := o.ReadPage(t.Context(), "", 10); err != nil || page.Rows != 3 {
+		t.Fatalf("%+v, %v", page, err)
+	}
+	o.folded[desk.ScopeOf{Store: "a"}] = true
+	o.Tallies["a"] = tallied{store: "a", Counts: []model.TierCount{{Tier: "first", Items: 7}}}
+	_ = o.changed()
+	if err := o.Renew(t.Context(), 2); model.KindOf(err) != model.NotFound {
+		t.Errorf("the vanished row: %v", err)
+	}
+	if err := o.Renew(t.Context(), 1); err != nil || !strings.Contains(o.Row(1).String(), "7 items") {
+		t.Errorf("the row that is there: %v, %q", err, o.Row(1))
 	}
 }
