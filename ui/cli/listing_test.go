@@ -150,8 +150,8 @@ func TestTablesFitTheTerminal(t *testing.T) {
 		t.Error(rows)
 	}
 	// A text is escaped once.
-	d.write("topics/escape.md", "rye bread ⟦ and butter\n")
-	if hit := at(80, "recall", "bread"); !strings.Contains(hit, "bread ⟦⟦⟧ and") {
+	d.write("daily/2026-05-23.md", "the harbour ⟦ and its lights\n")
+	if hit := at(80, "recall", "harbour"); !strings.Contains(hit, "harbour ⟦⟦⟧ and") {
 		t.Errorf("%q", hit)
 	}
 	for _, args := range [][]string{{"items", "-o", "wide"}, {"items", "-o", "name"}} {

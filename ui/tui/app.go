@@ -128,7 +128,11 @@ func (a *App) Update(msg tea.Msg) (m tea.Model, cmd tea.Cmd) {
 	if a.end.crash != "" {
 		return a, tea.Quit
 	}
-	return a, tea.Batch(a.handle(msg), a.watchBusy())
+	cmd = a.handle(msg)
+	if a.from != nil && a.Tiers.Level < a.from.level { // the operator went above the place
+		a.from = nil
+	}
+	return a, tea.Batch(cmd, a.watchBusy())
 }
 
 func (a *App) handle(msg tea.Msg) tea.Cmd {

@@ -18,6 +18,13 @@ func TestPlaceIsKeptOnTheWayBack(t *testing.T) {
 		d.keys("1").line("store graph").keys("enter", "esc").wants(t, "Tiers › graph").keys("/").typed("Fact").keys("enter", "esc").wants(t, "Tiers › graph").keys("esc").wants(t, "── Health ─")
 		d.line("go crewship:crews/eng/shared/pins.md").await("the deploy checklist")
 		d.keys("esc").wants(t, "── Health ─").keys("2").wants(t, "› pins").keys("esc", "esc").wants(t, "nothing to go back to")
+		// What the operator opened himself lies in its list.
+		d.keys("1").line("go crewship:crews/eng/shared/pins.md").await("the deploy checklist")
+		d.keys("left").wants(t, "› pins").keys("enter").await("the deploy checklist")
+		d.keys("esc").wants(t, "› pins", "── Tiers")
+		// A list that esc brings back has heard its answer.
+		d.keys("1").line("undo").line("store graph").wants(t, "Tiers › graph").quiet()
+		d.keys("esc").wants(t, "Nothing is kept: no change").keys("esc").wants(t, "── Health ─").keys("2")
 		d.line("store graph").wants(t, "Tiers › graph").keys("esc").at(t, "graph")
 		d.line("store crewship").wants(t, "Tiers › crewship").line("tier pins").wants(t, "› pins").keys("esc").at(t, "pins")
 		// Back into a list: the row that was left, at its line of the screen.

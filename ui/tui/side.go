@@ -26,11 +26,17 @@ func (a *App) closeSide() tea.Cmd {
 	return cmd
 }
 
-// sideAt is the list with an address, when it is still open.
+// sideAt is the list with an address, when it is still open, or when esc brings it back.
 func (a *App) sideAt(pane int) desk.Listing {
-	for s := a.Side; s != nil; s = s.under {
-		if s.List.Address() == pane {
-			return s.List
+	open := []*Side{a.Side}
+	if a.from != nil {
+		open = append(open, a.from.side)
+	}
+	for _, s := range open {
+		for ; s != nil; s = s.under {
+			if s.List.Address() == pane {
+				return s.List
+			}
 		}
 	}
 	return nil
