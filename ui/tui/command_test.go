@@ -212,6 +212,8 @@ func TestCompletionGoesRound(t *testing.T) {
 	d.keys(":").typed("theme ").wants(t, "│ auto ", "│ colour-blind ")
 	d.keys("tab").wants(t, ":theme auto", "▌auto").keys("tab").wants(t, ":theme dark", "▌dark").keys("tab", "tab", "tab", "tab", "tab").wants(t, ":theme auto", "▌auto").keys("esc")
 	d.keys(":").typed("store crewship da").keys("tab").wants(t, ":store crewship daily").typed(" c").keys("tab").wants(t, ":store crewship daily crews/eng/agents/bo").keys("esc")
+	d.line("theme auto").keys(":", "up").wants(t, ":theme auto").keys("backspace", "backspace", "backspace", "backspace", "tab").wants(t, ":theme auto").keys("down").wants(t, ":theme dark").keys("esc")
+	d.line("theme").keys(":", "up", "tab").wants(t, ":theme ").keys("down").wants(t, ":theme auto").keys("esc")
 	d.line("go crewship:nope")
 	d.await("crewship has no item nope")
 	d.keys(":").typed("store  gr").keys("tab").wants(t, ":store graph").keys("esc")

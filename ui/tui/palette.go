@@ -147,6 +147,7 @@ func (l *commandLine) choose(by int) tea.Cmd {
 
 // complete extends the line as far as all rows agree, and asks the store for more; then it goes round them.
 func (l *commandLine) complete() tea.Cmd {
+	l.past.at = len(l.past.lines) // Down goes on in the list, not in the history
 	line := l.in.Value()
 	name, word, inArgument := strings.Cut(line, " ")
 	i := slices.IndexFunc(l.known(), func(v act.Act) bool { return inArgument && v.Verb == name && v.More != nil })

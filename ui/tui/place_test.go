@@ -25,7 +25,8 @@ func TestPlaceIsKeptOnTheWayBack(t *testing.T) {
 		// A list that esc brings back has heard its answer.
 		d.keys("1").line("undo").line("store graph").wants(t, "Tiers › graph").quiet()
 		d.keys("esc").wants(t, "Nothing is kept: no change").keys("esc").wants(t, "── Health ─").keys("2")
-		d.line("store graph").wants(t, "Tiers › graph").keys("esc").at(t, "graph")
+		d.line("store graph").wants(t, "Tiers › graph").keys("esc").quiet()
+		d.at(t, "graph")
 		d.line("store crewship").wants(t, "Tiers › crewship").line("tier pins").wants(t, "› pins").keys("esc").at(t, "pins")
 		// Back into a list: the row that was left, at its line of the screen.
 		d.line("store graph").await("Fact 0 ")

@@ -302,17 +302,22 @@ func (us *Undos) fetch(ctx context.Context, q operator.PageQuery) (record.Page[o
 	return page, nil
 }
 
+// keptSize is the size of the text before; nothing was before an item that the change made.
+func keptSize(u operator.UndoRow) string {
+	if !u.Existed {
+		return "-"
+	}
+	return prose.Size(u.Bytes)
+}
+
 func undoRecord(d *desk.Desk, u operator.UndoRow) record.Row[operator.UndoRow] {
 	esc := d.Esc
-	name, size := prose.NameFirst(esc, u.Item), esc.Const("-")
+	name := prose.NameFirst(esc, u.Item)
 	if dir, base := path.Split(u.Item); len(u.Items) > 1 && base != "" {
 		name = esc.Sprintf("%s and %s more  %s", esc.LineMax(base, prose.MaxTitle), prose.Group(len(u.Items)-1), esc.LineMax(dir, prose.MaxTitle))
 	}
-	if u.Existed {
-		size = esc.Const(prose.Size(u.Bytes))
-	}
 	return record.Row[operator.UndoRow]{Key: u.ID, Raw: u, Cells: []safetext.Text{
-		esc.Const(d.Time.Age(u.At)), esc.Line(changeWord(u)), esc.Line(u.Store), size, name,
+		esc.Const(d.Time.Age(u.At)), esc.Line(changeWord(u)), esc.Line(u.Store), esc.Const(keptSize(u)), name,
 	}}
 }
 
@@ -329,7 +334,7 @@ func undoText(d *desk.Desk, u operator.UndoRow) *text.Page {
 	}
 	return text.NewPage(append(head,
 		desk.Field("change", esc.Line(changeWord(u))), desk.Field("store", esc.Line(u.Store)), desk.Field("when", esc.Const(desk.Changed(d, u.At))),
-		desk.Field("kept until", esc.Const(prose.Moment(u.Expires))), desk.Field("size", esc.Const(prose.Bytes(u.Bytes))),
+		desk.Field("kept until", esc.Const(prose.Moment(u.Expires))), desk.Field("size", esc.Const(keptSize(u))),
 		desk.Field("entry", esc.Line(u.ID)),
 	), "")
 }
@@ -350,5 +355,5 @@ func undoDatum(u operator.UndoRow) desk.Datum {
 }
 
 func tellUndo(esc safetext.Escaper, e operator.UndoRow) safetext.Text {
-	return esc.Sprintf("%s of %s in %s, %s, %s", changeWord(e), nameOf(esc, e), e.Store, prose.Moment(e.At), prose.Size(e.Bytes))
+	return esc.Sprintf("%s of %s in %s, %s, %s", changeWord(e), nameOf(esc, e), e.Store, prose.Moment(e.At), keptSize(e))
 }

@@ -221,8 +221,9 @@ func (o *overview) changed() tea.Cmd {
 	if o.wanted.Store == "" || o.Window.Fetch == nil {
 		return o.List.Refresh()
 	}
-	o.Asked = "" // the counts in its detail are old
-	return o.Window.Follow(&list.Trail[record.Row[tierRow]]{Anew: true, Near: o.near})
+	o.Asked = ""  // the counts in its detail are old
+	w := o.wanted // it is cleared once the cursor is there, which may be before the answer
+	return o.Window.Follow(&list.Trail[record.Row[tierRow]]{Anew: true, Near: func(r record.Row[tierRow]) (int, bool) { return near(r.Raw, w) }})
 }
 
 // goTo puts the cursor on the row of a place: a return from a list ends at that list's row.
@@ -235,8 +236,8 @@ func (o *overview) goTo(at desk.ScopeOf) tea.Cmd {
 }
 
 // near is the distance of a row from the wanted one, as near as the counts allow.
-func (o *overview) near(r record.Row[tierRow]) (distance int, ok bool) {
-	switch at, w := r.Raw.at, o.wanted; {
+func near(r tierRow, w desk.ScopeOf) (distance int, ok bool) {
+	switch at := r.at; {
 	case at == w:
 		return 0, true
 	case at.Store != w.Store:
@@ -246,7 +247,7 @@ func (o *overview) near(r record.Row[tierRow]) (distance int, ok bool) {
 	case at.Scope == w.Scope && at.Tier == "":
 		return 2, true
 	}
-	return 3, r.Raw.depth == 0
+	return 3, r.depth == 0
 }
 
 func (o *overview) Update(msg any) tea.Cmd {
