@@ -69,6 +69,26 @@ func TestBasesInTwoOtherSpellings(t *testing.T) {
 	}
 }
 
+// TestTheNearestOfBasesInTwoSpellings: both texts are like the copy, and a resolution with the copy must not write over
+// the one that is less so.
+func TestTheNearestOfBasesInTwoSpellings(t *testing.T) {
+	const copied = "note (Mira Stone's conflicted copy 2026-05-27).md"
+	const near, far = "1\n2\n3\n4\n5\n6\n7\n8\n", "1\n2\n3\n4\n5\n6\n7\nother\n"
+	for _, bases := range []map[string]string{{"NOTE.md": far, "Note.md": near}, {"NOTE.md": near, "Note.md": far}} {
+		for _, text := range []string{near, near + "9\n"} {
+			files, want := map[string]string{copied: text}, ""
+			for id, body := range bases {
+				if files[id] = body; body == near {
+					want = id
+				}
+			}
+			if c := newDesk(t, files).find(copied); c.BaseID != want || c.Redundant != (text == bases[want]) || c.Confidence != names.Possible {
+				t.Errorf("%q: the base is %q, redundant %t, %s; want %q", text, c.BaseID, c.Redundant, c.Reason, want)
+			}
+		}
+	}
+}
+
 // undated is a history whose only version has a time that the store cannot read.
 type undated struct{}
 

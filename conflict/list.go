@@ -195,7 +195,7 @@ func (l *list) read(ctx context.Context, id string, texts map[string]side) side 
 }
 
 // judge decides whether a candidate is a conflict, and how certain that is. Readings are tried in order until
-// one holds.
+// one holds; of bases that a name fits alike the one whose text is nearest is the base.
 func (l *list) judge(ctx context.Context, p paired, texts map[string]side) (Copy, string, bool, error) {
 	if err := model.FromContext(ctx, "conflicts"); err != nil {
 		return Copy{}, "", false, err
@@ -204,15 +204,22 @@ func (l *list) judge(ctx context.Context, p paired, texts map[string]side) (Copy
 	if errors.Is(copied.err, model.NotFound) { // deleted since the listing
 		return Copy{}, "", false, nil
 	}
+	var best *Copy
 	for _, r := range p.readings {
+		if best != nil && (r.baseID == best.BaseID || fold(r.baseID) != fold(best.BaseID)) {
+			continue
+		}
 		base := l.read(ctx, r.baseID, texts)
 		if errors.Is(base.err, model.NotFound) {
 			continue
 		}
 		c := describe(l.s.Name, p.id, r)
-		if c.compare(r, copied, base) {
-			return c, copied.it.Body, true, nil
+		if c.compare(r, copied, base) && (best == nil || c.nearer(*best)) {
+			best = &c
 		}
+	}
+	if best != nil {
+		return *best, copied.it.Body, true, nil
 	}
 	if !p.orphan {
 		return Copy{}, "", false, nil
@@ -264,6 +271,18 @@ func (c *Copy) compare(r reading, copied, base side) bool {
 	}
 	c.Reason = reasons(patternReason(r), "base exists", like)
 	return r.need != names.BaseAndContent || c.Redundant || c.Shared >= alike || key != ""
+}
+
+// nearer reports whether the base of c fits better than that of o. A base that could not be read may be the right one:
+// only an equal text is nearer.
+func (c Copy) nearer(o Copy) bool {
+	switch {
+	case c.Redundant != o.Redundant:
+		return c.Redundant
+	case (c.Base == BaseUnknown) != (o.Base == BaseUnknown):
+		return c.Base == BaseUnknown
+	}
+	return c.Shared > o.Shared
 }
 
 func patternReason(r reading) string {
