@@ -10,6 +10,7 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
+	"memdesk/quarantine/review"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 )
@@ -70,6 +71,17 @@ var LiveWords = map[operator.Liveness]string{
 	operator.LiveClean:    "clean now: it passes the scanner",
 	operator.LiveGone:     "gone",
 	operator.LiveUnknown:  "unknown: nobody could look at it",
+}
+
+// Held reports whether an entry is a write that waits for an operator: nobody looks at its source.
+func Held(e operator.QuarantineEntry) bool { return e.Filed && review.HeldID(e.ID) }
+
+// SourceWords say how the source of an entry is now.
+func SourceWords(e operator.QuarantineEntry) string {
+	if Held(e) {
+		return "as it was: this text waits, and nothing was written"
+	}
+	return LiveWords[LivenessOf(e.Live)]
 }
 
 func LivenessOf(l operator.Liveness) operator.Liveness {

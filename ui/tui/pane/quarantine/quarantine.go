@@ -184,7 +184,7 @@ func (en *entries) discardDialog(s model.Store, e operator.QuarantineEntry, warn
 	lines := []text.Line{
 		{Value: esc.Sprintf("Delete the quarantine entry of %s?", esc.LineMax(e.Source, prose.MaxTitle)), Kind: text.Title},
 		{Value: esc.Sprintf("This removes 1 entry (%s bytes, rule %s) from the quarantine of the store %s. Its source stays as it is.", prose.Group(e.Bytes), esc.Line(e.Pattern), esc.Line(s.Name))},
-		{Value: esc.Sprintf("Its source is %s.", esc.Const(desk.LiveWords[desk.LivenessOf(e.Live)]))},
+		{Value: esc.Sprintf("Its source is %s.", esc.Const(desk.SourceWords(e)))},
 	}
 	if s.Environment != "" {
 		lines = append(lines, desk.EnvironmentLine(esc, s.Environment, s.Name))
@@ -279,7 +279,11 @@ func quarantineRecord(d *desk.Desk, e operator.QuarantineEntry) record.Row[opera
 	}
 	live := desk.LivenessOf(e.Live)
 	tones[3] = map[operator.Liveness]paint.Tone{operator.LivePoisoned: paint.ToneBad, operator.LiveClean: paint.ToneGood, operator.LiveUnknown: paint.ToneWarn}[live]
-	cells := []safetext.Text{esc.Line(e.Store), prose.NameFirst(esc, e.Source), esc.Line(e.Category), esc.Const(string(live)), esc.Const(d.Time.Age(e.At)), what}
+	now := string(live)
+	if desk.Held(e) {
+		now = "waits"
+	}
+	cells := []safetext.Text{esc.Line(e.Store), prose.NameFirst(esc, e.Source), esc.Line(e.Category), esc.Const(now), esc.Const(d.Time.Age(e.At)), what}
 	if d.Origins != nil {
 		who := esc.Const(desk.Nobody)
 		if e.Writer != nil {
@@ -292,12 +296,17 @@ func quarantineRecord(d *desk.Desk, e operator.QuarantineEntry) record.Row[opera
 		Key: e.Store + "\x00" + e.ID, Raw: e, Tones: tones, Cells: cells}
 }
 
-// verdicts say what an entry still means.
-var verdicts = map[operator.Liveness]struct {
+type verdict struct {
 	words string
 	tone  paint.Tone
 	kind  text.Kind
-}{
+}
+
+// waits is what a held write means.
+var waits = verdict{"it waits: nothing was written", paint.ToneWarn, text.Warn}
+
+// verdicts say what an entry still means.
+var verdicts = map[operator.Liveness]verdict{
 	operator.LivePoisoned: {"still poisoned: the source holds the blocked text", paint.ToneBad, text.Bad},
 	operator.LiveClean:    {"old copy: the source is clean now, only this entry is left", paint.ToneGood, text.Field},
 	operator.LiveGone:     {"old copy: the source is gone, only this entry is left", paint.ToneGood, text.Field},
@@ -318,9 +327,12 @@ func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.Quar
 	if e.Problem != "" {
 		return text.NewPage(append(head, text.Line{Value: esc.LineMax(e.Problem, prose.MaxReason), Kind: text.Alert}), "")
 	}
-	verdict := verdicts[live]
+	means := verdicts[live]
+	if desk.Held(e) {
+		means = waits
+	}
 	head = append(head,
-		text.State(st, verdict.tone, esc.Const(verdict.words)).As(verdict.kind),
+		text.State(st, means.tone, esc.Const(means.words)).As(means.kind),
 		text.Line{Value: esc.Sprintf("Blocked for %s (%s) at %s.", esc.LineMax(e.Pattern, prose.MaxTitle), esc.Line(e.Category), esc.Const(matchPlace(e))), Kind: text.Note})
 	if noDiscardOf(d, e) == "" && !how.low && !d.Spoken { // a listener has words, not keys
 		words := "`d` deletes this entry, for good."
@@ -361,10 +373,10 @@ func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.Quar
 
 // quarantineFacts are the fields of an entry, the evidence first.
 func quarantineFacts(d *desk.Desk, e operator.QuarantineEntry, full operator.QuarantineDetail) []text.Line {
-	esc, live := d.Esc, desk.LivenessOf(e.Live)
+	esc := d.Esc
 	return append([]text.Line{
 		desk.Field("matched", esc.LineMax(e.Excerpt, desk.MaxField)), desk.Field("rule", esc.LineMax(e.Pattern, desk.MaxField)),
-		desk.Field("category", esc.Line(e.Category)), desk.Field("at", esc.Const(matchPlace(e))), desk.Field("source now", esc.Const(desk.LiveWords[live])),
+		desk.Field("category", esc.Line(e.Category)), desk.Field("at", esc.Const(matchPlace(e))), desk.Field("source now", esc.Const(desk.SourceWords(e))),
 		desk.Field("store", esc.Line(e.Store)), desk.Field("blocked", esc.Const(desk.Changed(d, e.At))),
 		desk.Field("size", esc.Const(prose.Size(e.Bytes))), desk.Field("sha256", esc.Line(e.SHA256)), desk.Field("entry", esc.LineMax(e.ID, desk.MaxField)),
 	}, desk.MetaLines(esc, model.Item{Meta: full.Fields})...)
@@ -390,5 +402,5 @@ func tellEntry(esc safetext.Escaper, e operator.QuarantineEntry) safetext.Text {
 		known = " A known false positive."
 	}
 	return esc.Sprintf("%s in %s, rule %s, category %s, %s; its source is %s.%s Matched: %s", esc.LineMax(e.Source, prose.MaxTitle), e.Store, e.Pattern, e.Category,
-		matchPlace(e), desk.LiveWords[desk.LivenessOf(e.Live)], known, esc.LineMax(e.Excerpt, prose.MaxTitle))
+		matchPlace(e), desk.SourceWords(e), known, esc.LineMax(e.Excerpt, prose.MaxTitle))
 }

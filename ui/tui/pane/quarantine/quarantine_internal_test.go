@@ -22,3 +22,25 @@ func TestAHeldWriteTellsWhatItWouldDo(t *testing.T) {
 		}
 	}
 }
+
+// TestAHeldWriteWaits: nobody looked at its source, since nothing was written there; that is no failure to look.
+func TestAHeldWriteWaits(t *testing.T) {
+	d := desktest.New()
+	e := operator.QuarantineEntry{ID: "door/0123456789abcdef0123456789abcdef", Filed: true, Live: operator.LiveUnknown}
+	full := operator.QuarantineDetail{QuarantineEntry: e, Body: "x"}
+	told := tellEntry(d.Esc, e).String()
+	for _, l := range append(quarantineText(d, e, full, nil, detail{}).Head, quarantineFacts(d, e, full)...) {
+		told += "\n" + l.Value.String()
+	}
+	for _, c := range quarantineRecord(d, e).Cells {
+		told += "\n" + c.String()
+	}
+	if strings.Contains(told, "unknown") || strings.Contains(told, "nobody could look") {
+		t.Errorf("it says:\n%s", told)
+	}
+	for _, want := range []string{"it waits: nothing was written", "its source is as it was: this text waits", "\nwaits\n"} {
+		if !strings.Contains(told, want) {
+			t.Errorf("%q is not in:\n%s", want, told)
+		}
+	}
+}
