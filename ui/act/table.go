@@ -49,7 +49,7 @@ var (
 // Acts on entries of the quarantine.
 var (
 	Release = Act{Name: "release", Keys: []string{"e"}, Verb: "release", Args: "NUMBER", Lists: []string{"quarantine"},
-		Doc: "release by edit: the source opens in $EDITOR, and what you save must pass the scanner", Examples: []string{"release 1"}}
+		Doc: "release by edit: the source, or the text of a held write, opens in $EDITOR, and what you save must pass the scanner", Examples: []string{"release 1"}}
 	Delete = Act{Name: "delete", Keys: []string{"d"}, Verb: "delete", Args: "[NUMBER]", Marks: true, Lists: []string{"quarantine"},
 		Doc: "delete this entry of the quarantine, or all that are marked, after a question; sources stay as they are", Examples: []string{"delete 1", "delete; all that are marked"}}
 	SameRule = Act{Name: "same rule", Keys: []string{"R"}, Verb: "rule", Args: "NUMBER", Lists: []string{"quarantine"},

@@ -47,7 +47,7 @@ type Edit struct {
 	Req    model.RetainRequest // the write; IfMatch is the revision that the operator saw
 	Label  string              // id of the item, or a substitute
 	Kind   model.DocumentKind
-	have   []model.Field // metadata as it was read
+	have   []model.Field // metadata as it was read, or that of a held write
 	entry  operator.QuarantineEntry
 	Second conflict.Copy                           // of a conflict that the text ends
 	After  func(done operator.Done) func() tea.Cmd // runs when that conflict has ended
@@ -188,7 +188,11 @@ func (ed *Edits) reviewDialog(e *Edit, text string) *dialog.Dialog {
 func (ed *Edits) saveDialog(e *Edit, words string) *dialog.Dialog {
 	esc := ed.D.Esc
 	var c diff.Comparison
-	c.Compare(esc, "as it is stored", "as you wrote it", e.Base, words)
+	was := "as it is stored"
+	if desk.Held(e.entry) {
+		was = "as it was held"
+	}
+	c.Compare(esc, was, "as you wrote it", e.Base, words)
 	name := esc.LineMax(e.Label, prose.MaxTitle)
 	verb := kindWords[e.What].verb
 	d := &dialog.Dialog{Title: esc.Const(verb), Body: c.Text(nil), Canceled: func() tea.Cmd { return ed.PutAside(e, "not saved") }}
@@ -211,6 +215,10 @@ func (ed *Edits) saveDialog(e *Edit, words string) *dialog.Dialog {
 		}
 	case releaseItem:
 		d.Must, d.Name = true, ed.D.TypedName(e.Store, e.Label)
+		if desk.Held(e.entry) {
+			numbers = ed.heldWords(e, words)
+			break
+		}
 		if words == e.Base {
 			numbers = esc.Const("The text is as it stands in the source. Agents get it again if the scanner passes it.")
 		}
@@ -226,7 +234,11 @@ func (ed *Edits) saveDialog(e *Edit, words string) *dialog.Dialog {
 	if n := safetext.Hidden(words); n > 0 {
 		d.Lines = append(d.Lines, text.Line{Value: esc.Sprintf("The text holds %s.", prose.Plural(n, "control or invisible character")), Kind: text.Alert})
 	}
-	d.Lines = append(d.Lines, text.Line{Value: esc.Const("If the item has changed meanwhile, nothing is overwritten. Cancel puts your text aside."), Kind: text.Note})
+	last := esc.Const("If the item has changed meanwhile, nothing is overwritten. Cancel puts your text aside.")
+	if desk.Held(e.entry) { // its request may expect no revision
+		last = esc.Const("Cancel puts your text aside, and the held write waits on.")
+	}
+	d.Lines = append(d.Lines, text.Line{Value: last, Kind: text.Note})
 	return d
 }
 
@@ -243,7 +255,7 @@ func (ed *Edits) save(ctx context.Context, e *Edit, text, why string) dialog.Act
 	d, esc := ed.D, ed.D.Esc
 	done, err := ed.write(ctx, e, text, why)
 	switch {
-	case errors.Is(err, model.Conflict):
+	case errors.Is(err, model.Conflict) && !desk.Held(e.entry): // a held request keeps the revision that it expects
 		return dialog.Acted{Next: ed.conflictDialog(ctx, e, text)}
 	case err != nil:
 		line := esc.Sprintf("The store did not take it: %s", prose.Reason(esc, err))
@@ -291,7 +303,7 @@ func (ed *Edits) write(ctx context.Context, e *Edit, text, why string) (operator
 	if e.What == releaseItem {
 		body := &text
 		if text == e.Base {
-			body = nil // release the source unchanged
+			body = nil // release the source, or the held write, unchanged
 		}
 		return ed.D.Acts.Release(ctx, e.Store.Name, e.entry.ID, body, e.Req.IfMatch, why)
 	}

@@ -336,7 +336,10 @@ func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.Quar
 		text.Line{Value: esc.Sprintf("Blocked for %s (%s) at %s.", esc.LineMax(e.Pattern, prose.MaxTitle), esc.Line(e.Category), esc.Const(matchPlace(e))), Kind: text.Note})
 	if noDiscardOf(d, e) == "" && !how.low && !d.Spoken { // a listener has words, not keys
 		words := "`d` deletes this entry, for good."
-		if live != operator.LiveGone && e.SourceID != "" {
+		switch {
+		case desk.Held(e):
+			words = "`e` opens this text to release it, and the scanner checks it. `d` deletes this entry, for good."
+		case live != operator.LiveGone && e.SourceID != "":
 			words = "`e` edits the source, and the scanner checks it. `d` deletes this entry alone, for good."
 		}
 		head = append(head, text.Advice(esc, words))
