@@ -36,7 +36,7 @@ func (a *App) global() []act.Act {
 		act.Act{Keys: []string{"ctrl+w"}, Doc: "the list over the whole width, or beside its detail again", Do: a.widen},
 		act.Act{Keys: []string{":"}, Name: "command", Doc: commandWords, Do: a.Line.openCommand},
 		act.Help.With(nil, a.Pages.openHelp),
-		act.Act{Keys: []string{"ctrl+z"}, Doc: "suspend memdesk; fg in the shell comes back", Why: a.noSuspend, Do: func() tea.Cmd { return tea.Suspend }},
+		act.Act{Keys: []string{"ctrl+z"}, Doc: "suspend memdesk; fg in the shell comes back", Why: func() string { return act.When(!a.D.Shell, "there is no shell behind this session") }, Do: func() tea.Cmd { return tea.Suspend }},
 		act.Act{Keys: []string{"q"}, Name: "leave", Doc: "leave memdesk; asks first while work of this session is under way", Do: a.leave.leave},
 		act.Act{Keys: []string{"ctrl+c"}, Doc: "leave memdesk, from anywhere; pressed twice without a question", Do: a.leave.interrupt},
 	), customKeys(a.O.Keys).hotkeys(&a.Line)...)
@@ -44,11 +44,6 @@ func (a *App) global() []act.Act {
 
 func (a *App) outermost() string {
 	return act.When(a.Side == nil && a.pane().Outermost(), "nothing to go back to (q leaves)")
-}
-
-// noSuspend says why there is no shell to suspend to.
-func (a *App) noSuspend() string {
-	return act.When(!a.D.Shell, "there is no shell behind this session")
 }
 
 func (a *App) back() tea.Cmd {

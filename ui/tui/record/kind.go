@@ -62,7 +62,10 @@ type Traits[T any] struct {
 	Facts func(ctx context.Context, raw T) *text.Page // all fields of a row, behind i; nil: the detail has them
 	// Tree: rows belong to those above them. No column sorts them, and the first column gets the room of a dim last
 	// one that cannot be read.
-	Tree bool
+	Tree    bool
+	Two     bool   // a wide detail shows two texts beside each other
+	NoMatch string // what a filter without rows means; it names the filter with %q; empty: the usual words
+	Aside   string // title of the detail; empty: the noun
 	// Cut shortens a cell that is wider than its column; nil: all of them lose their ends.
 	Cut func(raw T, column int, t safetext.Text, width int) safetext.Text
 }
@@ -74,8 +77,6 @@ type Kind[T any] struct {
 	Missing string // why there is no source; empty: there is one
 	Noun    string
 	Empty   string // what an empty list means, as advice
-	NoMatch string // the same of a filter, which it names with %q; empty: the usual words
-	Aside   string // title of the detail; empty: the noun
 	Columns []Column
 	// Least is the width that each column keeps for lack of room: 0 shrinks and goes first, and the last is what
 	// the last column needs. nil: none shrinks.
@@ -87,7 +88,6 @@ type Kind[T any] struct {
 	Field   func(raw T) string                              // what y copies; nil: nothing
 	Name    string                                          // of an export
 	Marking bool                                            // rows can be marked
-	Two     bool                                            // a wide detail shows two texts beside each other
 	Whole   func(raw T) bool                                // the row stands for others and is never marked; nil: no such rows
 	About   safetext.Text                                   // the list's subject, a breadcrumb; empty: none
 	Tell    func(esc safetext.Escaper, raw T) safetext.Text // the row as a sentence; nil: its cells with their titles

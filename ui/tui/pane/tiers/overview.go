@@ -73,7 +73,7 @@ type overview struct {
 func newOverview(p *Pane) *overview {
 	o := &overview{p: p, tree: tree{d: p.d.Desk, Tallies: map[string]tallied{}, folded: map[desk.ScopeOf]bool{}}, running: map[string]bool{}, quiet: map[string]bool{}, pulses: map[string]*desk.Pulse{}}
 	o.List = record.New(p.d.Desk, record.Kind[tierRow]{
-		Pane: p.at, Name: "tiers", Noun: "row", Aside: desk.PlaceAside, Empty: desk.NoStores, NoMatch: "No store, scope or tier has %q. `esc` shows all of them, `/` changes the filter.",
+		Pane: p.at, Name: "tiers", Noun: "row", Empty: desk.NoStores,
 		Columns: []record.Column{{Title: "STORE, SCOPE, TIER", Width: 48}, {Title: "ITEMS", Width: 15, Right: true}, {Title: "SIZE", Width: 10, Right: true}, {Title: "CAP", Width: paint.GaugeWidth + 3, Right: true, Dim: true}, {Title: "WHAT", Dim: true}},
 		Least:   []int{26, 15, 10, 10, 14},
 		Fetch: func(_ context.Context, q operator.PageQuery) (record.Page[tierRow], error) {
@@ -93,7 +93,8 @@ func newOverview(p *Pane) *overview {
 		Tell:   func(_ safetext.Escaper, r tierRow) safetext.Text { return o.read.Load().tell(r) },
 		Datum:  func(r tierRow) desk.Datum { return o.read.Load().datum(r) },
 		Keys:   func(*record.List[tierRow]) []act.Act { return p.treeKeys() },
-		Traits: record.Traits[tierRow]{Tree: true, Cut: o.cut},
+		Traits: record.Traits[tierRow]{Tree: true, Cut: o.cut, Aside: desk.PlaceAside,
+			NoMatch: "No store, scope or tier has %q. `esc` shows all of them, `/` changes the filter."},
 	})
 	moved := o.Moved
 	o.Moved = func() tea.Cmd {
