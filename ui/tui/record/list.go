@@ -20,12 +20,14 @@ import (
 type detailed struct {
 	key  string
 	text *text.Page
+	nth  int // of the questions for a detail
 }
 
 // looked says which record the detail shows, and how.
 type looked struct {
 	shown string // key of the record in the detail
 	Asked string // key of the record that was last asked for
+	asks  int    // questions so far
 	again bool   // the detail is fetched again, and keeps its place
 	Full  bool   // the detail fills the pane
 	wide  bool   // laid out for the whole screen
@@ -161,6 +163,9 @@ func (p *List[T]) Update(msg any) tea.Cmd {
 		}
 		return tea.Batch(cmd, p.Layout(), p.follow())
 	case detailed:
+		if msg.nth != p.asks { // of the row as it was
+			return nil
+		}
 		if r, _ := p.Window.Current(); msg.key == p.Asked && r.Key != msg.key {
 			p.Asked = "" // the cursor has moved: its new row is fetched when it rests
 			return nil
@@ -220,7 +225,9 @@ func (p *List[T]) Show() tea.Cmd {
 	if p.known {
 		detail = p.Kind.Facts
 	}
-	return p.Window.Ask(func(ctx context.Context) any { return detailed{r.Key, detail(ctx, r.Raw)} })
+	p.asks++
+	nth := p.asks
+	return p.Window.Ask(func(ctx context.Context) any { return detailed{r.Key, detail(ctx, r.Raw), nth} })
 }
 
 func (p *List[T]) Resize(width, height int) tea.Cmd {

@@ -95,7 +95,7 @@ func (p *List[T]) arrived(page list.Fetched[Row[T]]) tea.Cmd {
 	if newest {
 		p.Window.Sel, p.Window.Top = 0, 0
 	}
-	if now, ok := p.Window.Current(); ok && now.Key == was.Key && p.shown == now.Key && !reflect.DeepEqual(now.Raw, was.Raw) {
+	if now, ok := p.Window.Current(); ok && now.Key == was.Key && (p.shown == now.Key || p.Asked == now.Key) && !reflect.DeepEqual(now.Raw, was.Raw) {
 		p.Asked, p.again = "", true
 	}
 	if p.Query == "" && p.Window.Err == nil {

@@ -3,6 +3,7 @@ package record
 import (
 	"context"
 	"strconv"
+	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
@@ -101,6 +102,49 @@ func TestDetailThatComesLate(t *testing.T) {
 	answerRecords(p, q)
 	if p.shown != "4" {
 		t.Errorf("on the whole screen %q is shown, want row 4", p.shown)
+	}
+}
+
+// TestDetailOfARowThatChangesMeanwhile: the answer about the row as it was must not stand beside the row as it is.
+func TestDetailOfARowThatChangesMeanwhile(t *testing.T) {
+	state := "planned"
+	d := desktest.New()
+	p := New(d, Kind[string]{Pane: 6, Noun: "toy", Columns: []Column{{Title: "TOY"}},
+		Fetch: func(context.Context, operator.PageQuery) (s list.Span[Row[string]], _ error) {
+			s.Rows = []Row[string]{{Key: "kite", Cells: []safetext.Text{safetext.Const("kite")}, Raw: state}}
+			return s, nil
+		},
+		Detail: func(_ context.Context, state string) *text.Page {
+			return text.NewPage([]text.Line{{Value: d.Esc.Line(state)}}, "")
+		}})
+	q := &asked{}
+	p.Window.Ask = q.ask
+	p.Detail = text.New(p.D.St, q.ask)
+	answer := func() (late []func(context.Context) any) {
+		late, q.open = q.open, nil
+		return late
+	}
+	p.Resize(200, 40)
+	p.Window.Reset(p.fetcher())
+	for _, f := range answer() {
+		p.Update(f(t.Context()))
+	}
+	late := answer() // the detail
+	state = "approved"
+	p.Window.Refresh()
+	for len(q.open) > 0 { // the page, then the detail, then its lines
+		for _, f := range answer() {
+			p.Update(f(t.Context()))
+		}
+	}
+	for q.open = late; len(q.open) > 0; {
+		for _, f := range answer() {
+			p.Update(f(t.Context()))
+		}
+	}
+	lines, _ := p.Render(200, 40)
+	if screen := strings.Join(lines, "\n"); !strings.Contains(screen, "approved") || strings.Contains(screen, "planned") {
+		t.Error(screen)
 	}
 }
 
