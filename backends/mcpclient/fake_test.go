@@ -254,9 +254,7 @@ func TestAnAnswerWithoutItsFieldsIsAnError(t *testing.T) {
 func TestEverySilentStoreIsNamed(t *testing.T) {
 	some := []any{map[string]any{"store": "a", "error": "down"}, map[string]any{"store": "b", "error": "slow"}, map[string]any{"store": "c"}}
 	s := fake(t, answers{
-		"memory_health": func(json.RawMessage) (any, error) {
-			return map[string]any{"stores": []any{map[string]any{"store": "a", "ok": true, "tiers": []string{"t"}}}, "writable": true}, nil
-		},
+		"memory_health": oneStore,
 		"memory_recall": func(json.RawMessage) (any, error) {
 			return map[string]any{"hits": []any{}, "stores": some}, nil
 		},
@@ -276,12 +274,15 @@ func TestEverySilentStoreIsNamed(t *testing.T) {
 	}
 }
 
+// oneStore answers for a server of one store with one tier.
+func oneStore(json.RawMessage) (any, error) {
+	return map[string]any{"stores": []any{map[string]any{"store": "a", "ok": true, "tiers": []string{"t"}}}, "writable": true}, nil
+}
+
 // TestAnOriginWithoutATime: a time that the server did not give must not be shown.
 func TestAnOriginWithoutATime(t *testing.T) {
 	s := fake(t, answers{
-		"memory_health": func(json.RawMessage) (any, error) {
-			return map[string]any{"stores": []any{map[string]any{"store": "a", "ok": true, "tiers": []string{"t"}}}, "writable": true}, nil
-		},
+		"memory_health": oneStore,
 		"memory_recall": func(json.RawMessage) (any, error) { return "nothing is found here", nil },
 		"memory_list":   func(json.RawMessage) (any, error) { return map[string]any{"items": []any{}}, nil },
 		"memory_get": func(json.RawMessage) (any, error) {
@@ -297,9 +298,7 @@ func TestAnOriginWithoutATime(t *testing.T) {
 // TestAnotherItem: an item in the place of another must be an error, and so must a count that cannot be.
 func TestAnotherItem(t *testing.T) {
 	s := fake(t, answers{
-		"memory_health": func(json.RawMessage) (any, error) {
-			return map[string]any{"stores": []any{map[string]any{"store": "a", "ok": true, "tiers": []string{"t"}}}, "writable": true}, nil
-		},
+		"memory_health": oneStore,
 		"memory_recall": func(json.RawMessage) (any, error) { return "nothing is found here", nil },
 		"memory_list":   func(json.RawMessage) (any, error) { return map[string]any{"items": []any{}}, nil },
 		"memory_get": func(json.RawMessage) (any, error) {
@@ -324,9 +323,7 @@ func TestAnotherItem(t *testing.T) {
 func TestPagesInACircle(t *testing.T) {
 	n := 0
 	s := fake(t, answers{
-		"memory_health": func(json.RawMessage) (any, error) {
-			return map[string]any{"stores": []any{map[string]any{"store": "a", "ok": true, "tiers": []string{"t"}}}, "writable": true}, nil
-		},
+		"memory_health": oneStore,
 		"memory_recall": func(json.RawMessage) (any, error) { return "nothing is found here", nil },
 		"memory_get":    func(json.RawMessage) (any, error) { return "nothing is read here", nil },
 		"memory_list": func(json.RawMessage) (any, error) {

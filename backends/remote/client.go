@@ -280,7 +280,7 @@ func (r *client) Retain(ctx context.Context, req model.RetainRequest) (model.Ret
 		w.Meta = &meta
 	}
 	res, err := call[retainResult](ctx, r, http.MethodPost, "/v1/retain", w)
-	if err == nil && !r.renames && req.ID != "" && res.ID != "" && string(res.ID) != req.ID { // undo would keep the text before under that id
+	if err == nil && !r.renames && req.ID != "" && res.ID != "" && string(res.ID) != req.ID { // undo would keep this item's old text under the other's id
 		return model.RetainResult{}, anotherItem("retain")
 	}
 	return model.RetainResult{ID: string(res.ID), Bytes: res.Bytes, Revision: res.Revision, Warnings: r.concealAll(res.Warnings)}, err

@@ -231,6 +231,9 @@ func (t *table) fit() {
 					widest = i
 				}
 			}
+			if others[widest] <= least {
+				widest = 0 // it counts half, and may have room yet
+			}
 			if others[widest] <= to {
 				break
 			}

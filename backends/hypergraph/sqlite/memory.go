@@ -45,7 +45,7 @@ func (memoryMedium) OpenLayer(context.Context, string) (io.ReadCloser, error) {
 	return nil, model.Errorf(model.NotFound, "layers", "a store in memory has no layers")
 }
 
-// Scrub makes the index of words anew, which keeps the words of removed items. Freed pages are
+// Scrub makes the index of words anew: the old one keeps the words of removed items. Freed pages are
 // overwritten already.
 func (m memoryMedium) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
 	if req.Dry {

@@ -15,7 +15,7 @@ const pageErrors = 3
 // Look reports within Health's deadline whether the file can be written: permission, free
 // space, and a lock that another process keeps.
 func (f *File) Look(now time.Time) []model.HealthFinding {
-	if f.readOnly != "" {
+	if f.readOnly != "" || f.memory != nil { // a database in memory lies on no disk
 		return nil
 	}
 	return append(vitals.Disk(f.Path), f.locks.Look(now, f.Path, f.Path+"-shm")...)

@@ -69,7 +69,7 @@ func Policy(e *pgconn.PgError) bool { return e.Code == "42501" && e.Routine == "
 // Again reports whether the server undid a whole transaction because of another one.
 func Again(e *pgconn.PgError) bool { return e.Code == "40001" || e.Code == "40P01" }
 
-// Proven marks the words for an error of a server that is out of a resource: it rolled everything back.
+// Proven returns words, marked as Untouched where e says that the server is out of a resource: it rolled everything back.
 func Proven(e *pgconn.PgError, words error) error {
 	if strings.HasPrefix(e.Code, "53") {
 		return &model.Untouched{Err: words}

@@ -111,6 +111,8 @@ func (ex *exports) writeFile(ctx context.Context, path string, e *export, fill f
 		return dialog.Acted{Text: esc.Sprintf("%s is there already: give another name.", esc.LineMax(path, prose.MaxTitle))}
 	case errors.Is(err, context.Canceled):
 		return dialog.Acted{Text: esc.Sprintf("Stopped after %s: nothing was left behind.", prose.Plural(e.rows.Load(), e.noun))}
+	case errors.Is(err, atomicfile.ErrUnsynced): // the whole file is in place
+		return dialog.Acted{Ok: true, Text: esc.Sprintf("%s is written, but may not outlast a crash: %s.", esc.LineMax(path, prose.MaxTitle), esc.Err(atomicfile.Pathless(err)))}
 	case err != nil && !begun:
 		return dialog.Acted{Text: esc.Sprintf("%s cannot be made: %s.", esc.LineMax(path, prose.MaxTitle), esc.Err(atomicfile.Pathless(err)))}
 	case err != nil:

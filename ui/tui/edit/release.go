@@ -91,7 +91,7 @@ func (ed *Edits) held(ctx context.Context, e operator.QuarantineEntry) (*Edit, e
 func (ed *Edits) heldWords(e *Edit, words string) safetext.Text {
 	esc := ed.D.Esc
 	where := esc.Sprintf("%s in the store %s", esc.LineMax(e.Label, prose.MaxTitle), esc.Line(e.Store.Name))
-	how := esc.Sprintf("This writes %s bytes to %s, in place of what stands there.", prose.Group(len(words)), where)
+	how := esc.Sprintf("This writes %s bytes to %s, in place of anything that stands there.", prose.Group(len(words)), where)
 	if e.Req.Mode == model.Append {
 		how = esc.Sprintf("This adds %s bytes at the end of %s.", prose.Group(len(words)), where)
 	}

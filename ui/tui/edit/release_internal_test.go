@@ -49,7 +49,7 @@ func TestTheReleaseOfAHeldWrite(t *testing.T) {
 	}{
 		{"an addition as it was held", "AGENT.md", model.Append, "be kind\n", []string{"adds 8 bytes at the end of AGENT.md in the store a", "as it was held"}},
 		{"a changed addition", "AGENT.md", model.Append, "be good\n", []string{"adds 8 bytes at the end of AGENT.md in the store a", "changed the held text"}},
-		{"a replacement", "AGENT.md", model.Replace, "be kind\n", []string{"writes 8 bytes to AGENT.md in the store a, in place of what stands there", "sets 1 field of the item"}},
+		{"a replacement", "AGENT.md", model.Replace, "be kind\n", []string{"writes 8 bytes to AGENT.md in the store a, in place of anything that stands there", "sets 1 field of the item"}},
 		{"a new item", "", model.Replace, "be kind\n", []string{"writes 8 bytes to notes/kind in the store a"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
-	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/list"
@@ -38,8 +37,7 @@ func (p *List[T]) Begin(query string) (tea.Cmd, error) {
 }
 
 func (p *List[T]) ReadPage(ctx context.Context, cursor string, limit int) (desk.PageRead, error) {
-	filter, not := strings.CutPrefix(p.Query, "!")
-	page, err := p.sortedFetch(p.Kind.Fetch)(ctx, operator.PageQuery{Filter: strings.TrimSpace(filter), Not: not, Cursor: cursor, Limit: limit})
+	page, err := p.fetcher()(ctx, list.From{Cursor: cursor}, limit)
 	if err != nil {
 		return desk.PageRead{}, err
 	}

@@ -12,7 +12,6 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
-	"memdesk/quarantine/review"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/change"
 	"memdesk/ui/tui/desk"
@@ -359,7 +358,7 @@ func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.Quar
 	if full.Decoded != "" && full.Decoded != full.Body {
 		head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("decoded, as the rule saw it"), Kind: text.Title}, text.Line{Value: esc.LineMax(full.Decoded, desk.MaxField)})
 	}
-	if review.HeldID(e.ID) { // what the release would do is in no text
+	if desk.Held(e) { // what the release would do is in no text
 		head = append(head, desk.MetaLines(esc, model.Item{Meta: full.Fields})...)
 	}
 	head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("Quarantined text (match highlighted)"), Kind: text.Note})
