@@ -320,7 +320,10 @@ func (r *Runner) Sweep(ctx context.Context, t time.Time) (int, error) {
 	}
 	n := 0
 	for _, st := range all {
-		if !(st.State.Ended() || st.State == Interrupted && st.Kind == "") || !st.Updated.Before(t) || r.mine(st.ID) != nil {
+		if !(st.State.Ended() || st.State == Interrupted && st.Kind == "") || !st.Updated.Before(t) {
+			continue
+		}
+		if j := r.mine(st.ID); j != nil && !j.over() { // its goroutine may outlive its end for a moment
 			continue
 		}
 		if err := r.fs.Remove(r.path(st.ID)); err != nil {
