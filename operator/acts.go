@@ -201,9 +201,9 @@ func (s *Session) PlanTakeback(ctx context.Context, source string, since time.Ti
 	return origin.Plan(ctx, s.Ledger, s.Undo, s.Fleet.Store, source, since)
 }
 
-// Takeback carries out such a plan, each store under one undo entry, and records it as one act
-// around the changes. An item that cannot be taken back becomes a skip of the plan. A store that refuses stays as it is and stops no other. It returns what was carried out, a
-// planned skip too, and the ids of the undo entries.
+// Takeback carries out such a plan, each store under one undo entry, and records it as one act around the changes.
+// Origin.Take says how an item that is not taken back changes the plan. A store that refuses stays as it is and stops no
+// other. It returns the plan of the stores that did not refuse, and the ids of the undo entries.
 func (s *Session) Takeback(ctx context.Context, plan []origin.Taken, reason string) (done []origin.Taken, undone []string, err error) {
 	ctx = audit.WithReason(ctx, reason)
 	if err := s.Allow(ctx, Takeback, "", ""); err != nil {

@@ -16,13 +16,14 @@ const (
 	ActForget  = "forget"  // the source made the item
 	ActRestore = "restore" // the source changed it: restore the earlier text
 	ActSkip    = "skip"    // with a reason
+	ActUnknown = "unknown" // nobody knows whether it was taken back; with a reason
 )
 
 // Taken is one item of a take-back.
 type Taken struct {
 	Store, ID string // empty where damaged notes do not tell
 	Action    string
-	Reason    string // for a skip
+	Reason    string // for a skip, and where the outcome is not known
 	At        time.Time
 	change    undo.Change
 	edge      bool // forgotten before its members, with which it would fall
@@ -101,11 +102,6 @@ func LastWrites(l *Ledger, sources []string) (map[string]time.Time, error) {
 // judge decides about one item whose rows begin with the source's first write.
 func judge(ctx context.Context, keeper *undo.Keeper, entries []undo.Entry, open func(string) (model.Store, error), store, id string, rows []Row, source string) (Taken, error) {
 	t := Taken{Store: store, ID: id, Action: ActSkip, At: rows[0].At}
-	last := rows[len(rows)-1]
-	if last.Revision == "" {
-		t.Reason = "whether its last change was made is not known: compare it with its undo entry"
-		return t, nil
-	}
 	s, err := open(store)
 	if errors.Is(err, model.NotFound) {
 		t.Reason = "no store is open under this name"
@@ -120,13 +116,24 @@ func judge(ctx context.Context, keeper *undo.Keeper, entries []undo.Entry, open 
 		return t, nil
 	}
 	now, err := s.Browser.Read(ctx, id)
+	gone := errors.Is(err, model.NotFound)
+	for n := len(rows) - 1; n > 0 && rows[n].Revision == ""; n-- {
+		if was := rows[n-1].Revision; err == nil && was == now.Revision || gone && was == model.Absent {
+			rows = rows[:n] // the changes without a known outcome were not made
+			break
+		}
+	}
+	last := rows[len(rows)-1]
 	switch {
-	case errors.Is(err, model.NotFound) && (rows[0].Created || last.Revision != model.Absent || !last.Made(source)):
+	case last.Revision == "" && !(gone && rows[0].Created):
+		t.Reason = "whether its last change was made is not known: compare it with its undo entry"
+		return t, nil
+	case gone && (rows[0].Created || last.Revision != model.Absent || !last.Made(source)):
 		t.Reason = "it is gone already"
 		return t, nil
 	case err != nil && ctx.Err() != nil:
 		return t, err
-	case err != nil && !errors.Is(err, model.NotFound):
+	case err != nil && !gone:
 		t.Reason = "it cannot be read: " + err.Error()
 		return t, nil
 	case slices.ContainsFunc(rows, func(r Row) bool { return !r.Made(source) }):
@@ -182,7 +189,7 @@ func Count(plan []Taken) map[string]int64 {
 
 // Take carries out the plan of one store under one undo entry, and returns its id; empty when nothing was done. An item
 // that cannot be taken back, such as one that its writer changes again meanwhile, becomes a skip of the plan: it must
-// not keep all others from being taken back.
+// not keep all others from being taken back. One whose answer was lost becomes ActUnknown.
 func Take(ctx context.Context, keeper *undo.Keeper, s model.Store, plan []Taken) (string, error) {
 	var edges, items []int // in the plan
 	for i, t := range plan {
@@ -214,7 +221,8 @@ func Take(ctx context.Context, keeper *undo.Keeper, s model.Store, plan []Taken)
 		case errors.Is(why, model.Conflict):
 			t.Reason = "it was changed meanwhile: take back again"
 		case !model.Unchanged(why):
-			t.Reason = "whether it was taken back is not known: " + t.Reason
+			t.Action, t.Reason = ActUnknown, "whether it was taken back is not known: look at it, then take back again: "+t.Reason
+			continue
 		}
 		t.Action = ActSkip
 	}

@@ -244,6 +244,46 @@ func TestTakeBackOfAnUnknownOutcome(t *testing.T) {
 	}
 }
 
+// TestTakeBackWithoutAnAnswer: an item whose removal got no answer is neither left nor taken back, and a second
+// take-back takes it back where it still stands.
+func TestTakeBackWithoutAnAnswer(t *testing.T) {
+	lost := model.Errorf(model.Timeout, "forget", "no answer")
+	for name, op := range map[string]model.Op{"made": model.OpForget, "not made": model.OpForget, "not even read": model.OpRead} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, false)
+			if err := d.retain(agent(t.Context(), "alpha"), one, "planted\n", model.Append); err != nil {
+				t.Fatal(err)
+			}
+			gate := origin.Gate(origin.Rules{Ledger: d.ledger, Shelf: d.shelf})
+			s := d.store().Wrap(func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+				return gate(ctx, c, func(ctx context.Context) error {
+					if c.Op != op {
+						return next(ctx)
+					}
+					if name == "made" {
+						return errors.Join(lost, next(ctx))
+					}
+					return lost
+				})
+			})
+			since := time.Now().Add(-time.Hour)
+			plan, err := origin.Plan(t.Context(), d.ledger, d.keeper, d.fleet.Store, "alpha", since)
+			if err != nil {
+				t.Fatal(err)
+			}
+			id, err := origin.Take(t.Context(), d.keeper, s, plan)
+			want := map[bool]string{true: origin.ActUnknown, false: origin.ActSkip}[op == model.OpForget]
+			if err != nil || (id == "") != (want == origin.ActSkip) || len(plan) != 1 || plan[0].Action != want {
+				t.Fatalf("undo %q, %v, plan %+v", id, err, plan)
+			}
+			again, err := origin.Plan(t.Context(), d.ledger, d.keeper, d.fleet.Store, "alpha", since)
+			if want := map[bool]string{true: origin.ActSkip, false: origin.ActForget}[name == "made"]; err != nil || len(again) != 1 || again[0].Action != want {
+				t.Errorf("again: %+v, %v, want %s", again, err, want)
+			}
+		})
+	}
+}
+
 // TestReviewWithoutAnAddress: where only the store knows the id of a write, its key is judged in place of it.
 func TestReviewWithoutAnAddress(t *testing.T) {
 	d := newDesk(t, false)

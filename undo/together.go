@@ -164,7 +164,7 @@ func carryOut(ctx context.Context, s model.Store, c Change, before model.Revisio
 }
 
 // lookAll completes an entry with the texts that the changes would displace. A change that cannot be made stays
-// out, and left says why, by its place; nil: it fails all.
+// out, and left says why, by its place, as Untouched; nil: it fails all.
 func (k *Keeper) lookAll(ctx context.Context, s model.Store, all Entry, changes []Change, left map[int]error) (Entry, string, error) {
 	if len(changes) == 0 {
 		return Entry{}, "", model.Errorf(model.InvalidInput, "undo", "there is nothing to change")
@@ -194,7 +194,7 @@ func (k *Keeper) lookAll(ctx context.Context, s model.Store, all Entry, changes 
 		case err != nil && left == nil:
 			return Entry{}, "", err
 		case err != nil:
-			left[i] = err
+			left[i] = &model.Untouched{Err: err}
 			continue
 		}
 		all.related(e, parts)

@@ -1,6 +1,10 @@
 package cli_test
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -177,4 +181,37 @@ func TestATakebackPastARefusal(t *testing.T) {
 	if b, err := os.ReadFile(mine); err != nil || string(b) != "somebody else's\n" {
 		t.Errorf("the changed note: %q, %v", b, err)
 	}
+}
+
+// TestATakebackWithoutAnAnswer: an item whose removal was sent and not answered is not "left", and the exit code says
+// that the take-back is not whole.
+func TestATakebackWithoutAnAnswer(t *testing.T) {
+	d := newDesk(t)
+	const secret = "0123456789abcdefghij-of-a-test"
+	tokens := d.file("tokens", "ana "+secret+"\n")
+	must(t, os.Chmod(tokens, 0o600))
+	d.env["MEMDESK_T"] = secret
+	to, err := url.Parse(d.provider("--tokens", tokens))
+	must(t, err)
+	through := httputil.NewSingleHostReverseProxy(to)
+	between := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/forget" {
+			through.ServeHTTP(httptest.NewRecorder(), r)
+			http.Error(w, "gateway timeout", http.StatusGatewayTimeout)
+			return
+		}
+		through.ServeHTTP(w, r)
+	}))
+	t.Cleanup(between.Close)
+	d.in = "the tide is at six\n"
+	far := func(args ...string) result {
+		return d.bare(append([]string{"--open", "remote=MEMDESK_T@" + between.URL}, args...)...)
+	}
+	far("turn", "after", "--tier", "daily", "--key", "2031-02-01", "--source", "web:https://x.example", "--yes", "-").want(t, 0)
+	back := []string{"takeback", "--source", "web:https://x.example", "--since", "1h", "--yes"}
+	r := far(append(back, "--json")...).want(t, 3, `"matched":1,"forgotten":0,"restored":0,"skipped":0`)
+	if !strings.Contains(r.err, "whether it was taken back is not known: look at it") {
+		t.Errorf("nothing says that the outcome is not known: %s", r.err)
+	}
+	far(back...).want(t, 3, "it is gone already")
 }

@@ -186,13 +186,16 @@ func (a *app) printTakeback(f takebackFlags, plan, done []origin.Taken, ids []st
 		forgotten, restored = "to forget", "to restore"
 	}
 	a.hintf("%s: %d %s, %d %s, %d left as they are", plural(int64(len(plan)), "item"), counts[origin.ActForget], forgotten, counts[origin.ActRestore], restored, counts[origin.ActSkip])
+	if n := counts[origin.ActUnknown]; n > 0 {
+		a.hintf("%s: whether they were taken back is not known: look at them, then take back again", plural(n, "item"))
+	}
 	if left := len(plan) - len(done); left > 0 {
 		a.hintf("%s not taken back: the error says why", plural(int64(left), "item"))
 	}
 	for _, id := range ids {
 		a.hintf("to undo it: memdesk undo restore %s", id)
 	}
-	return partialIf(counts[origin.ActSkip] > 0)
+	return partialIf(counts[origin.ActSkip]+counts[origin.ActUnknown] > 0)
 }
 
 // listRecalls prints which caller was given which item, oldest first.

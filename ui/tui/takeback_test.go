@@ -58,6 +58,10 @@ func (o originsFake) Takeback(ctx context.Context, plan []origin.Taken, reason s
 	if o.acts.meddle != nil {
 		return nil, nil, errors.New("the store is full")
 	}
+	if o.acts.down != nil { // the store makes the change, and its answer is lost
+		plan[0].Action, plan[0].Reason = origin.ActUnknown, "whether it was taken back is not known: no answer"
+		return plan, []string{"u1"}, nil
+	}
 	done, err := o.acts.Forget(ctx, "crewship", model.ForgetRequest{ID: plan[0].ID}, reason)
 	return plan, []string{done.Undo}, err
 }
@@ -118,12 +122,15 @@ func TestTakeBackNeedsAWriter(t *testing.T) {
 	bare.see("[2 Tiers]", "48,210").press("4").see("1 of 3").press("T").see("nothing is noted of who wrote what")
 }
 
-// A refusing store must be reported, and its outcome must not be claimed.
+// A refusing store and a lost answer must be reported, and their outcome must not be claimed.
 func TestTakeBackFails(t *testing.T) {
 	t.Parallel()
 	r := startRobot(t, start{scenario: "desk,meddle,origins", width: 120, height: 30, env: []string{"HOME=" + t.TempDir()}})
 	r.see("[2 Tiers]", "48,210").press("4").see("1 of 3").asked("T", "Take back what ada").press("tab", "tab").press("ada").press("tab").see("[Take back]").press("enter")
 	r.see("not known", "1 failed", "the store is full")
+	lost := startRobot(t, start{scenario: "desk,down,origins", width: 120, height: 30, env: []string{"HOME=" + t.TempDir()}})
+	lost.see("[2 Tiers]", "48,210").press("4").see("1 of 3").asked("T", "Take back what ada").press("tab", "tab").press("ada").press("tab").see("[Take back]").press("enter")
+	lost.see("not known", "1 failed", "whether it was taken back is not known: no answer")
 }
 
 var _ desk.OriginSource = originsFake{}

@@ -206,6 +206,8 @@ func (tb *Takebacks) begin(plan []origin.Taken, why string) *task.Bulk {
 			for _, t := range plan {
 				o := task.Outcome{Store: t.Store, Name: t.ID, Ok: true}
 				switch {
+				case t.Action == origin.ActUnknown:
+					o.Ok, o.Word, o.Why = false, "not known", esc.LineMax(t.Reason, prose.MaxReason)
 				case t.Action == origin.ActSkip:
 					o.Word, o.Why = "left", esc.LineMax(t.Reason, prose.MaxReason)
 				case !slices.ContainsFunc(done, func(d origin.Taken) bool { return d.Store == t.Store }):
