@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"os"
@@ -36,7 +37,7 @@ type Guests struct {
 	open func(ctx context.Context, name string) (*operator.Session, error)
 	say  func(format string, args ...any)
 	seen os.FileInfo // the file, as it was before its tokens were read; nil: its callers are not admitted
-	told string      // why nobody is let in
+	told string      // who is not let in, and why
 
 	mu       sync.Mutex
 	count    int
@@ -75,8 +76,8 @@ func (g *Guests) Tokens() string {
 }
 
 // admit admits only these callers: at once those whose session is open, so that a token taken out does not stay valid
-// while stores open, and then the others.
-func (g *Guests) admit(ctx context.Context, callers []bearer.Caller) error {
+// while stores open, and then the others. One whose session does not open stays out, and keeps nobody else out.
+func (g *Guests) admit(ctx context.Context, callers []bearer.Caller) (failed error) {
 	missing := func(c bearer.Caller) bool { return g.open != nil && g.Session(c.Name) == nil }
 	g.Door.Update(slices.DeleteFunc(slices.Clone(callers), missing))
 	for _, c := range callers {
@@ -85,17 +86,19 @@ func (g *Guests) admit(ctx context.Context, callers []bearer.Caller) error {
 		}
 		s, err := g.open(ctx, c.Name)
 		if err != nil {
-			return err
+			failed = errors.Join(failed, fmt.Errorf("%s is not let in: %w", c.Name, err))
+			continue
 		}
 		g.mu.Lock()
 		g.sessions[c.Name] = s
 		g.mu.Unlock()
 	}
+	callers = slices.DeleteFunc(slices.Clone(callers), missing)
 	g.Door.Update(callers)
 	g.mu.Lock()
 	g.count = len(callers)
 	g.mu.Unlock()
-	return nil
+	return failed
 }
 
 func (g *Guests) Session(name string) *operator.Session {
@@ -145,7 +148,10 @@ func (g *Guests) look(ctx context.Context, forced bool) {
 		return
 	}
 	callers, err := readTokens(g.File)
-	if err == nil {
+	if err != nil {
+		g.Door.Update(nil)
+		err = fmt.Errorf("nobody is let in: %w", err)
+	} else {
 		err = g.admit(ctx, callers)
 	}
 	if err == nil {
@@ -153,11 +159,10 @@ func (g *Guests) look(ctx context.Context, forced bool) {
 		g.say("read the tokens again: %s", g.Tokens())
 		return
 	}
-	g.Door.Update(nil)
 	g.seen = nil
 	if g.told != err.Error() {
 		g.told = err.Error()
-		g.say("nobody is let in: %s", g.told)
+		g.say("%s", g.told)
 	}
 }
 
