@@ -70,10 +70,8 @@ func (s *Quarantine) walk(ctx context.Context) iter.Seq[QuarantineEntry] {
 // writer is the writer of a blocked text: of the held write, or of the source as long as it holds the text.
 // Nil: unknown.
 func (s *Quarantine) writer(ctx context.Context, st model.Store, e QuarantineEntry) *Written {
-	if s.session.Shelf != nil {
-		if h, err := s.session.Shelf.Get(e.ID); err == nil {
-			return &Written{Row: origin.Row{Store: h.Store, ID: h.Request.ID, Writer: h.Writer, At: h.At}, Kept: origin.InLedger}
-		}
+	if h := s.held(e); h != nil {
+		return &Written{Row: origin.Row{Store: h.Store, ID: h.Request.ID, Writer: h.Writer, At: h.At}, Kept: origin.InLedger}
 	}
 	if e.SourceID == "" || e.Live != LivePoisoned {
 		return nil
@@ -83,6 +81,18 @@ func (s *Quarantine) writer(ctx context.Context, st model.Store, e QuarantineEnt
 		return nil
 	}
 	return &Written{Row: r, Kept: kept}
+}
+
+// held is the write that an entry stands for; nil: the entry is not of this desk's shelf.
+func (s *Quarantine) held(e QuarantineEntry) *origin.Held {
+	if s.session.Shelf == nil || !e.Filed {
+		return nil
+	}
+	h, err := s.session.Shelf.Get(e.ID)
+	if err != nil || h.Store != e.Store {
+		return nil
+	}
+	return &h
 }
 
 // Entry reads one entry with its content, or NotFound.
@@ -96,17 +106,15 @@ func (s *Quarantine) Entry(ctx context.Context, store, id string) (QuarantineDet
 		return QuarantineDetail{}, err
 	}
 	d := QuarantineDetail{QuarantineEntry: quarantineRow(e), Body: e.Body, Decoded: e.Decoded, Fields: slices.Clone(e.Fields)}
-	d.Writer = s.writer(ctx, st, d.QuarantineEntry)
+	d.Writer, d.Held = s.writer(ctx, st, d.QuarantineEntry), s.held(d.QuarantineEntry)
 	if e.FalsePositive != "" {
 		d.Fields = append(d.Fields, model.Field{Name: "known false positive", Value: e.FalsePositive})
 	}
-	if e.Category == review.CategorySignals && s.session.Shelf != nil {
-		if h, err := s.session.Shelf.Get(id); err == nil {
-			for _, g := range h.Signals {
-				d.Fields = append(d.Fields, model.Field{Name: g.Name, Value: signalWords(g)})
-				if g.Start < g.End && g.End <= len(e.Body) {
-					d.Spans = append(d.Spans, Span{Start: g.Start, End: g.End})
-				}
+	if d.Held != nil {
+		for _, g := range d.Held.Signals {
+			d.Fields = append(d.Fields, model.Field{Name: g.Name, Value: signalWords(g)})
+			if g.Start < g.End && g.End <= len(e.Body) {
+				d.Spans = append(d.Spans, Span{Start: g.Start, End: g.End})
 			}
 		}
 	}

@@ -169,6 +169,7 @@ type QuarantineDetail struct {
 	Spans   []Span        // where rules matched in Body, in order
 	Decoded string        // the view that the rule matched in, when it differs from Body
 	Fields  []model.Field // further facts
+	Held    *origin.Held  // the write that waits; nil for other entries
 }
 
 // ConflictPage is a window of the list of conflicts.

@@ -187,6 +187,9 @@ func TestTurn(t *testing.T) {
 	if r := d.run("quarantine", "list", "--json"); !strings.Contains(r.out, `"source":"door"`) {
 		t.Errorf("quarantine: %s", r.out)
 	}
+	if r := d.run("quarantine", "list"); !strings.Contains(r.out, " waits ") {
+		t.Errorf("quarantine: %s", r.out)
+	}
 	if r := d.run("origin", "crewship:daily/2031-01-02.md", "--json"); !strings.Contains(r.out, `"face":"turn"`) || !strings.Contains(r.out, `"trust":"untrusted"`) {
 		t.Errorf("origin: %s %s", r.out, r.err)
 	}

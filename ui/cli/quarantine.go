@@ -129,6 +129,8 @@ func (a *app) listQuarantine(ctx context.Context, s *operator.Session, _ []strin
 
 func liveWord(e review.Entry) string {
 	switch {
+	case e.Filed && review.HeldID(e.ID):
+		return "waits" // nothing was written, so there is no source
 	case e.Live == nil:
 		return "unknown"
 	case e.Gone:

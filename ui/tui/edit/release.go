@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"path"
-	"slices"
-	"strings"
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
@@ -70,20 +68,15 @@ func (ed *Edits) held(ctx context.Context, e operator.QuarantineEntry) (*Edit, e
 		return nil, err
 	case full.Problem != "":
 		return nil, model.Errorf(model.Unavailable, "release", "%s", full.Problem)
+	case full.Held == nil: // an entry of another desk's
+		return nil, model.Errorf(model.NotFound, "release", "no held write of this desk has this id")
 	case !utf8.ValidString(full.Body):
 		return nil, model.Errorf(model.Unsupported, "release", "it is not text")
 	}
-	told := func(name string) string {
-		i := slices.IndexFunc(full.Fields, func(f model.Field) bool { return f.Name == name })
-		if i < 0 {
-			return ""
-		}
-		return full.Fields[i].Value
-	}
-	meta := slices.DeleteFunc(slices.Clone(full.Fields), func(f model.Field) bool { return !strings.HasPrefix(f.Name, "field ") })
+	req := full.Held.Request
 	return &Edit{
-		What: releaseItem, Store: s, have: meta, Label: cmp.Or(told("item"), path.Join(told("tier"), told("key")), e.ID), Kind: model.Opaque, entry: e,
-		Original: full.Body, Base: full.Body, Req: model.RetainRequest{ID: e.SourceID, Mode: model.Mode(told("mode"))},
+		What: releaseItem, Store: s, have: req.Meta, Label: cmp.Or(full.Held.Item, req.ID, path.Join(req.Tier, req.Key), e.ID), Kind: model.Opaque, entry: e,
+		Original: full.Body, Base: full.Body, Req: model.RetainRequest{ID: req.ID, Mode: req.Mode},
 	}, nil
 }
 

@@ -2,12 +2,14 @@ package edit
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
 	"memdesk/backends"
 	"memdesk/model"
 	"memdesk/operator"
+	"memdesk/origin"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/desk/desktest"
 )
@@ -55,14 +57,11 @@ func TestTheReleaseOfAHeldWrite(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			e := heldEntry()
 			e.SourceID = c.item
-			fields := []model.Field{{Name: "writer", Value: "agent"}, {Name: "mode", Value: string(c.mode)}, {Name: "tier", Value: "notes"}, {Name: "key", Value: "kind"}, {Name: "field tone", Value: "calm"}}
-			if c.item != "" {
-				fields = append(fields, model.Field{Name: "item", Value: c.item})
-			}
+			held := &origin.Held{Item: c.item, Request: model.RetainRequest{Mode: c.mode, Tier: "notes", Key: "kind", Meta: []model.Field{{Name: "tone", Value: "calm"}}}}
 			s := model.Store{Name: "a", Browser: sides{at: map[string]model.Revision{"AGENT.md": "live 1"}}}
 			acts := &released{}
 			d := desktest.New(backends.Member{Name: "a", Store: s})
-			d.Quarantine, d.Acts = shelf{full: operator.QuarantineDetail{QuarantineEntry: e, Body: "be kind\n", Fields: fields}}, acts
+			d.Quarantine, d.Acts = shelf{full: operator.QuarantineDetail{QuarantineEntry: e, Body: "be kind\n", Held: held}}, acts
 			ed := &Edits{D: d}
 			got, err := ed.opened(t.Context(), e)
 			if err != nil {
@@ -97,6 +96,16 @@ func TestTheReleaseOfAHeldWrite(t *testing.T) {
 				t.Errorf("it was released with %v", acts.body)
 			}
 		})
+	}
+}
+
+// TestTheReleaseOfAForeignHeldWrite: a server's quarantine shows the writes that its own desk holds, and only that desk
+// can make them.
+func TestTheReleaseOfAForeignHeldWrite(t *testing.T) {
+	d := desktest.New(backends.Member{Name: "a", Store: model.Store{Name: "a"}})
+	d.Quarantine = shelf{full: operator.QuarantineDetail{QuarantineEntry: heldEntry(), Body: "be kind\n", Fields: []model.Field{{Name: "mode", Value: "append"}}}}
+	if e, err := (&Edits{D: d}).opened(t.Context(), heldEntry()); !errors.Is(err, model.NotFound) {
+		t.Errorf("the editor opens with %+v, %v", e, err)
 	}
 }
 
