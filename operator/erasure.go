@@ -415,7 +415,8 @@ func (e *Erasures) Receipt(ctx context.Context, id string) ([]byte, receipt.Rece
 }
 
 // SaveReceipt writes the receipt, or the status report of an incomplete request, to a new file, as Markdown
-// where path ends in .md. It returns the bytes written. A visitor has no file: it would be on this machine.
+// where path ends in .md. It returns the bytes written, also with an error of model.IsPartial. A visitor has no file: it
+// would be on this machine.
 func (e *Erasures) SaveReceipt(ctx context.Context, id, path string) (int64, error) {
 	target, err := e.target(path)
 	if err != nil {
@@ -434,6 +435,8 @@ func (e *Erasures) SaveReceipt(ctx context.Context, id, path string) (int64, err
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return 0, model.Errorf(model.AlreadyExists, "receipt", "%s is there already: choose another name", filepath.Base(target))
+	case errors.Is(err, atomicfile.ErrUnsynced): // the whole file is in place
+		return int64(len(file)), &model.Partial{Err: model.Errorf(model.Unavailable, "receipt", "%s is written, but may not outlast a crash", filepath.Base(target))}
 	case err != nil && !begun:
 		return 0, model.Errorf(model.Unavailable, "receipt", "%s cannot be written: is its directory there and yours?", filepath.Base(target))
 	case err != nil:

@@ -416,6 +416,20 @@ func TestItemsPages(t *testing.T) {
 	}
 }
 
+// TestConfigInitThatMayNotLast: a file whose directory cannot be flushed is written.
+func TestConfigInitThatMayNotLast(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may read everything")
+	}
+	d := newDesk(t)
+	dir := filepath.Join(d.dir, "unreadable")
+	must(t, os.Mkdir(dir, 0o300))
+	t.Cleanup(func() { must(t, os.Chmod(dir, 0o700)) })
+	if r := d.bare("--config", filepath.Join(dir, "config.toml"), "config", "init").want(t, 1, "wrote"); !strings.Contains(r.err, "not known to be durable") {
+		t.Errorf("it says %s", r.err)
+	}
+}
+
 func TestConfigCommands(t *testing.T) {
 	d := newDesk(t)
 	d.bare("config", "init").want(t, 0, "wrote")

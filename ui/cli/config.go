@@ -114,11 +114,10 @@ func (a *app) initConfig() error {
 	if errors.Is(err, fs.ErrExist) {
 		return usage("%s exists already; nothing was written", path)
 	}
-	if err != nil {
-		return err
+	if err == nil || errors.Is(err, atomicfile.ErrUnsynced) { // it is in place
+		a.sayf("wrote %s: every key is explained there", path)
 	}
-	a.sayf("wrote %s: every key is explained there", path)
-	return nil
+	return err
 }
 
 func (a *app) versionCommand() *cobra.Command {

@@ -36,7 +36,10 @@ func HostKey(path string) (ssh.Signer, error) {
 		return nil, fmt.Errorf("the host key cannot be made: %w", atomicfile.Pathless(err))
 	}
 	err = atomicfile.Create(path, func(w io.Writer) error { return pem.Encode(w, block) })
-	if err != nil && !errors.Is(err, fs.ErrExist) { // of two servers the first wins
+	switch {
+	case errors.Is(err, atomicfile.ErrUnsynced):
+		return nil, fmt.Errorf("the host key is made, but may not outlast a crash: start again: %w", atomicfile.Pathless(err))
+	case err != nil && !errors.Is(err, fs.ErrExist): // of two servers the first wins
 		return nil, fmt.Errorf("the host key cannot be made: %w", atomicfile.Pathless(err))
 	}
 	return readHostKey(path)

@@ -163,3 +163,21 @@ func TestHostKey(t *testing.T) {
 		t.Errorf("a key that others can read: %v", err)
 	}
 }
+
+// TestHostKeyThatMayNotLast: a key whose directory cannot be flushed is made, and the next start takes it.
+func TestHostKeyThatMayNotLast(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may read everything")
+	}
+	dir := filepath.Join(t.TempDir(), "unreadable")
+	if err := os.Mkdir(dir, 0o300); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Chmod(dir, 0o700) })
+	if _, err := sshd.HostKey(filepath.Join(dir, "key")); err == nil || !strings.Contains(err.Error(), "the host key is made, but") {
+		t.Errorf("it says %v", err)
+	}
+	if _, err := sshd.HostKey(filepath.Join(dir, "key")); err != nil {
+		t.Error(err)
+	}
+}

@@ -422,7 +422,10 @@ func (rq *requests) saveReceipt(r operator.ErasureRequest) tea.Cmd {
 	dlg.Fields[0].Input.Set("~/" + name)
 	dlg.Choices = []dialog.Choice{{Verb: "Save", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 		n, err := d.Erasure.SaveReceipt(ctx, r.ID, strings.TrimSpace(f.Fields[0]))
-		if err != nil {
+		switch {
+		case model.IsPartial(err):
+			return dialog.Acted{Ok: true, Text: prose.Reason(d.Esc, err)}
+		case err != nil:
 			return dlg.Again(f, d.Esc.Sprintf("not saved: %s", prose.Reason(d.Esc, err)))
 		}
 		return dialog.Acted{Ok: true, Quiet: true, Text: d.Esc.Sprintf("saved, %s bytes: %s", prose.Group(n), d.Esc.LineMax(f.Fields[0], prose.MaxTitle))}
