@@ -35,7 +35,11 @@ func Compare(ctx context.Context, s model.Store, c Copy) (Comparison, error) {
 		return out, err
 	}
 	out.CopyText, out.CopyRev = it.Body, it.Revision
-	if c.BaseID != "" && c.BaseID != c.ID {
+	switch c.BaseID {
+	case "":
+	case c.ID: // both sides stand in one item
+		out.BaseText, out.BaseRev = it.Body, it.Revision
+	default:
 		base, err := s.Browser.Read(ctx, c.BaseID)
 		if err != nil {
 			return out, err

@@ -127,6 +127,18 @@ func TestTheAncestorIsNotFetched(t *testing.T) {
 	}
 }
 
+// TestBothSidesOfOneItem: where the markers stand in one item, that item is the base too, as it is now.
+func TestBothSidesOfOneItem(t *testing.T) {
+	const marked = "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x\n"
+	d := newDesk(t, map[string]string{"n.md": marked})
+	c := d.find("n.md")
+	write(t, d.root, map[string]string{"n.md": "more\n" + marked})
+	got, err := conflict.Compare(t.Context(), d.store, c)
+	if err != nil || got.BaseText != "more\n"+marked || got.BaseRev == c.BaseRev || got.BaseRev != got.CopyRev || got.Redundant {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 // TestThousandsOfEqualCopies: each must not name all the others.
 func TestThousandsOfEqualCopies(t *testing.T) {
 	files := map[string]string{"n.md": "base\n"}

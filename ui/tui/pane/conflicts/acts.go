@@ -117,7 +117,6 @@ func (rs *resolutions) mergeConflict(c conflict.Copy) tea.Cmd {
 		}
 		m := merging{Comparison: cmp, chosen: map[int]threeway.Side{}}
 		if c.Class == names.InFile { // both sides stand in one item
-			m.BaseText = cmp.CopyText
 			if m.Hunks, m.sides, err = conflict.Inside(c.ID, cmp.CopyText); err != nil {
 				return nil, d.Esc.Sprintf("%s: e edits the text", prose.Reason(d.Esc, err))
 			}
@@ -240,11 +239,8 @@ func (rs *resolutions) editConflict(c conflict.Copy, given *string) tea.Cmd {
 		if err != nil {
 			return nil, err
 		}
-		if cmp.CopyRev != c.CopyRev || c.Class != names.InFile && cmp.BaseRev != c.BaseRev {
+		if cmp.CopyRev != c.CopyRev || cmp.BaseRev != c.BaseRev {
 			return nil, model.Errorf(model.Conflict, "", "a side has changed since it was shown: ctrl+r looks again")
-		}
-		if c.Class == names.InFile {
-			cmp.BaseText = cmp.CopyText
 		}
 		e := &edit.Edit{What: edit.ResolveItem, Store: s, Label: c.Target, Kind: model.Opaque, Second: c, Base: cmp.BaseText, After: func(done operator.Done) func() tea.Cmd { return rs.after(c, done) },
 			Req: model.RetainRequest{ID: c.Target, Mode: model.Replace, IfMatch: c.BaseRev}}
