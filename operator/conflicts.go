@@ -24,7 +24,17 @@ type Conflicts struct {
 	mu    sync.Mutex
 	notes []string                    // of the last walk: changes that were stopped halfway and unread stores, in words
 	seen  map[string]*conflict.Memory // by store; nil for one that reports no changes
+	known map[string]map[string]Part  // by store and id: what the last walk over the store found
 }
+
+// Part is the part that an item has in a conflict.
+type Part string
+
+// The parts.
+const (
+	PartBase Part = "conflict" // it has copies, or markers inside
+	PartCopy Part = "copy"
+)
 
 // Conflicts is a list of the session's conflicts. It keeps results for stores that report changes.
 func (s *Session) Conflicts(changes *Changes) *Conflicts {
@@ -74,16 +84,54 @@ func (s *Conflicts) walk(ctx context.Context) iter.Seq[conflict.Copy] {
 			opt.Removed = undo.Removed(kept, m.Store)
 			opt.Memory = s.memory(m.Store)
 			opt.Note = func(n string, _ bool) { s.note(m.Name + ": " + n) }
-			for c, err := range conflict.List(ctx, m.Store, opt) {
-				if err != nil {
-					c = conflict.Copy{Store: m.Name, Problem: "the look stopped: " + err.Error()}
-				}
-				if !yield(c) {
-					return
-				}
+			if !s.look(ctx, m.Store, opt, yield) {
+				return
 			}
 		}
 	}
+}
+
+// look goes through one store, and keeps what each item is in a conflict.
+func (s *Conflicts) look(ctx context.Context, st model.Store, opt conflict.Options, yield func(conflict.Copy) bool) bool {
+	found := map[string]Part{}
+	s.learn(st.Name, found, false)
+	defer s.learn(st.Name, found, true)
+	for c, err := range conflict.List(ctx, st, opt) {
+		if err != nil {
+			c = conflict.Copy{Store: st.Name, Problem: "the look stopped: " + err.Error()}
+		}
+		s.mu.Lock()
+		if c.BaseID != "" {
+			found[c.BaseID] = PartBase
+		}
+		if c.ID != "" && c.ID != c.BaseID {
+			found[c.ID] = PartCopy
+		}
+		s.mu.Unlock()
+		if !yield(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// learn makes found known; where an earlier walk has found something, only once this one is over.
+func (s *Conflicts) learn(store string, found map[string]Part, over bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known == nil {
+		s.known = map[string]map[string]Part{}
+	}
+	if over || s.known[store] == nil {
+		s.known[store] = found
+	}
+}
+
+// Part is what the last walks know of an item; empty: nothing. It reads no store.
+func (s *Conflicts) Part(ref model.Ref) Part {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.known[ref.Store][ref.ID]
 }
 
 func (s *Conflicts) note(text string) {
@@ -135,6 +183,10 @@ func (s *Conflicts) Resolve(ctx context.Context, c conflict.Copy, ch conflict.Ch
 	if m := s.seen[c.Store]; m != nil { // earlier than the watcher reports it
 		m.Changed(model.Change{ID: c.ID})
 		m.Changed(model.Change{ID: c.Target})
+	}
+	if err == nil { // a base with further copies is known again after the next walk
+		delete(s.known[c.Store], c.ID)
+		delete(s.known[c.Store], c.BaseID)
 	}
 	return done, err
 }

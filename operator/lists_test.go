@@ -14,6 +14,7 @@ import (
 	"memdesk/audit"
 	"memdesk/backends"
 	"memdesk/backends/demodata"
+	"memdesk/conflict"
 	"memdesk/internal/clock"
 	"memdesk/jobs"
 	"memdesk/model"
@@ -323,5 +324,45 @@ func TestACopyIsNotBegunTwice(t *testing.T) {
 	}
 	if told := s.brokenOff(t.Context(), r); len(told) != 1 || !strings.Contains(told[0], "20260521t100000-0123456789abcdef") {
 		t.Errorf("told %q", told)
+	}
+}
+
+// TestAnItemKnowsItsConflict: a list of conflicts must leave behind what each item is in one, whatever its filter is, until
+// the conflict is over.
+func TestAnItemKnowsItsConflict(t *testing.T) {
+	dir := t.TempDir()
+	for name, body := range map[string]string{"boats.md": "five\n", "boats.sync-conflict-20261125-081512-QX7RT2A.md": "six\n", "yard.md": "<<<<<<< a\nx\n=======\ny\n>>>>>>> b\n", "rye.md": "rye\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := newSession(t, func(*Options) {})
+	s.Open(t.Context(), []backends.StoreConfig{{Name: "notes", Kind: "vault", Path: dir}}, time.Second)
+	l := s.Conflicts(NewChanges(t.Context()))
+	known := func() string {
+		out := ""
+		for _, id := range []string{"boats.md", "boats.sync-conflict-20261125-081512-QX7RT2A.md", "yard.md", "rye.md"} {
+			out += string(l.Part(model.Ref{Store: "notes", ID: id})) + ","
+		}
+		return out
+	}
+	if got := known(); got != ",,,," {
+		t.Errorf("before a list: %s", got)
+	}
+	if page, err := l.Conflicts(t.Context(), PageQuery{Filter: "nothing has this", Limit: 9}); err != nil || len(page.Copies) > 0 {
+		t.Fatal(page, err)
+	}
+	if got := known(); got != "conflict,copy,conflict,," {
+		t.Errorf("after a list: %s", got)
+	}
+	page, err := l.Conflicts(t.Context(), PageQuery{Filter: "boats", Limit: 9})
+	if err != nil || len(page.Copies) != 1 {
+		t.Fatal(page, err)
+	}
+	if _, err := l.Resolve(t.Context(), page.Copies[0], conflict.Choice{Take: conflict.TakeBase, BaseRev: page.Copies[0].BaseRev}, "test"); err != nil {
+		t.Fatal(err)
+	}
+	if got := known(); got != ",,conflict,," {
+		t.Errorf("after the resolve: %s", got)
 	}
 }

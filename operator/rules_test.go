@@ -61,7 +61,7 @@ var reading = []string{
 	"Session.Replay",       // into a scratch store
 	"Session.CloseOrphans", // only records that the outcome of another process's act is unknown
 	"Survey.Health", "Survey.Tiers", "Survey.Quarantined", "Survey.Conflicts", "Survey.Unlogged",
-	"Conflicts.Conflicts", "Conflicts.Compare", "Conflicts.Returned", "Conflicts.Redundant",
+	"Conflicts.Conflicts", "Conflicts.Compare", "Conflicts.Part", "Conflicts.Returned", "Conflicts.Redundant",
 	"Jobs.Run", "Jobs.List", "Jobs.Tied", // a job's changes are acts of their own
 	"Quarantine.Entries", "Quarantine.Entry", "AuditTrail.Stamp",
 	"Erasures.Rules", "Erasures.Backups", "Erasures.Tied", "Erasures.SaveReceipt", "Erasures.FreeBytes", // Get reads the saved receipt

@@ -14,11 +14,13 @@ import (
 
 // conflictsFake has one copy of each sort, of the store crewship.
 type conflictsFake struct {
-	mu    sync.Mutex
-	text  map[string]string
-	all   []conflict.Copy
-	acts  *actsFake
-	moved bool // a side changes before every resolve
+	mu   sync.Mutex
+	text map[string]string
+	all  []conflict.Copy
+	acts *actsFake
+	// listed are the copies that a list has shown.
+	listed []conflict.Copy
+	moved  bool // a side changes before every resolve
 	// more returns copies that a tool has made meanwhile; may be nil.
 	more func() []conflict.Copy
 }
@@ -57,6 +59,22 @@ func newConflictsFake(acts *actsFake, moved bool) *conflictsFake {
 	return f
 }
 
+// Part knows every copy as soon as they were listed.
+func (f *conflictsFake) Part(ref model.Ref) operator.Part {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, c := range f.listed {
+		switch {
+		case c.Store != ref.Store:
+		case c.BaseID == ref.ID:
+			return operator.PartBase
+		case c.ID == ref.ID:
+			return operator.PartCopy
+		}
+	}
+	return ""
+}
+
 func (f *conflictsFake) Conflicts(_ context.Context, q operator.PageQuery) (operator.ConflictPage, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -66,7 +84,7 @@ func (f *conflictsFake) Conflicts(_ context.Context, q operator.PageQuery) (oper
 		all = append(f.more(), all...)
 	}
 	for _, c := range all {
-		if q.Matches(c.ID) {
+		if f.listed = all; q.Matches(c.ID) {
 			page.Copies = append(page.Copies, c)
 		}
 	}

@@ -112,3 +112,16 @@ func TestMarkedConflictsAreResolvedAtOnce(t *testing.T) {
 		r.see("Job", "done: 3 of 3 conflicts", "resolved", "z takes back what was done").press("esc").see("1 of 2").gone("marked")
 	})
 }
+
+// TestAnItemShowsItsConflict: its row and its text must tell of it once the conflicts were looked through, and the number
+// of the pane must lead from there to that conflict, past the filter that was left there.
+func TestAnItemShowsItsConflict(t *testing.T) {
+	eachSize(t, func(t *testing.T, w, h int) {
+		r := startRobot(t, start{scenario: "desk,acts,conflicts,copies", width: w, height: h}).see("48,210").press(":", "store crewship", "enter").see("1 of 6", "near-cap")
+		r.press("G").see("6 of 6", "pins").gone("conflict near")
+		r.press("5").see("1 of 6", "garden.md").press("/", "plan", "enter").see("/plan", "1 of 2")
+		r.press("2").see("[2 Tiers]", "6 of 6", "conflict").press("ctrl+r").golden(fmt.Sprintf("conflict-flag-%dx%d", w, h))
+		r.press("5").see("[5 Conflicts]", "5 of 6", "pins.md", "finder").gone("/plan")
+		r.press("k").see("4 of 6").press("2").see("6 of 6").press("enter").see("it has a conflict: 5 Conflicts shows it").press("5").see("5 of 6", "finder").press("q")
+	})
+}

@@ -3,23 +3,39 @@ package tui
 import (
 	tea "charm.land/bubbletea/v2"
 
+	"memdesk/model"
 	"memdesk/ui/act"
 )
+
+// also says what a pane's number does beside opening it.
+var also = map[int]string{PaneConflicts: "; from an item with a conflict, at that conflict"}
 
 // paneBindings are the number keys of the panes; they close overlays.
 func (a *App) paneBindings() []act.Act {
 	var out []act.Act
 	for i := range a.Panes {
 		out = append(out, act.Act{
-			Keys: []string{string(rune('1' + i))}, Doc: "the " + registry[i].name + " pane",
+			Keys: []string{string(rune('1' + i))}, Doc: "the " + registry[i].name + " pane" + also[i],
 			Why: a.Panes[i].Unavailable,
 			Do: func() tea.Cmd {
 				a.Pages.Overlay = nil
-				return a.Enter(i)
+				var found tea.Cmd
+				if item := a.itemHere(); i == PaneConflicts && a.D.Part(item) != "" {
+					found = a.conflict(item) // before the list is asked for again
+				}
+				return tea.Batch(found, a.Enter(i))
 			},
 		})
 	}
 	return out
+}
+
+// itemHere is the item at the cursor, zero where a row is no item.
+func (a *App) itemHere() model.Ref {
+	if p, ok := a.pane().(interface{ ItemHere() model.Ref }); ok {
+		return p.ItemHere()
+	}
+	return model.Ref{}
 }
 
 // commandWords describe the command line's key.

@@ -35,7 +35,11 @@ var registry = []registered{
 		s.stories = &quarantine.Stories{D: d}
 		return s.record(at, quarantine.New(d, at, s.stories))
 	}},
-	PaneConflicts: {"Conflicts", "Conf", func(s *screens, d *pane.Bench, at int) desk.Pane { return s.record(at, conflicts.New(d, at)) }},
+	PaneConflicts: {"Conflicts", "Conf", func(s *screens, d *pane.Bench, at int) desk.Pane {
+		p, find := conflicts.New(d, at)
+		s.conflict = find
+		return s.record(at, p)
+	}},
 	PaneErasure: {"Erasure", "Erase", func(s *screens, d *pane.Bench, at int) desk.Pane {
 		p, count := erasure.New(d, at)
 		s.countDue = count
@@ -48,8 +52,9 @@ var registry = []registered{
 type screens struct {
 	Tiers    *tiers.Pane
 	Recall   *recall.Pane
-	down     func() []safetext.Text // the failing stores
-	countDue func() tea.Cmd         // of the erasure requests, for the badge
+	down     func() []safetext.Text  // the failing stores
+	countDue func() tea.Cmd          // of the erasure requests, for the badge
+	conflict func(model.Ref) tea.Cmd // shows the conflict of an item
 	stories  *quarantine.Stories
 	Records  map[int]desk.Listing // those that list records
 }

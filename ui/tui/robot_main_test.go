@@ -113,6 +113,9 @@ func play(scenario string) error {
 			acts := &actsFake{fakes: fakes}
 			acting(&o, acts)
 			o.Conflicts, o.Settle = newConflictsFake(acts, word == "moved"), time.Millisecond
+		case "copies": // after "conflicts": the pins of the crew have a copy too
+			copies := o.Conflicts.(*conflictsFake)
+			copies.all = append(copies.all, conflict.Copy{Store: "crewship", ID: crewScope + "/pins 2.md", BaseID: crewScope + "/pins.md", Target: crewScope + "/pins.md", Tool: "finder", Confidence: names.Possible, Reason: "name pattern 16", At: now})
 		case "live": // after "conflicts": refreshed all the time; a tool's copy exists while a file exists
 			o.Poll = 10 * time.Millisecond
 			o.Conflicts.(*conflictsFake).more = func() []conflict.Copy {

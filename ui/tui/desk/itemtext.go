@@ -31,6 +31,9 @@ func ItemText(d *Desk, s model.Store, it model.Item) *text.Page {
 	for _, f := range it.Flags {
 		head = append(head, text.Line{Value: esc.Line(cmp.Or(flagWords[f], string(f))), Kind: text.Warn})
 	}
+	if part := d.Part(model.Ref{Store: s.Name, ID: it.ID}); part != "" {
+		head = append(head, text.Advice(esc, partWords[part]).As(text.Warn))
+	}
 	head = append(head, text.Known(text.Line{Value: d.Planted(it.Body), Kind: text.Alert})...)
 	spec, _ := s.Tier(it.Tier)
 	tier := esc.Line(it.Tier)
@@ -52,6 +55,20 @@ func ItemText(d *Desk, s model.Store, it model.Item) *text.Page {
 		head = append(head, text.Line{Value: esc.Const("The body is empty."), Kind: text.Note})
 	}
 	return text.NewPage(head, it.Body)
+}
+
+// partWords say what an item is in a conflict, and where that is settled.
+var partWords = map[operator.Part]string{
+	operator.PartBase: "it has a conflict: `5` Conflicts shows it",
+	operator.PartCopy: "it is a conflict copy: `5` Conflicts shows it",
+}
+
+// Part is what an item is in a conflict, as far as the conflicts were looked at.
+func (d *Desk) Part(ref model.Ref) operator.Part {
+	if d.Conflicts == nil {
+		return ""
+	}
+	return d.Conflicts.Part(ref)
 }
 
 // Planted says why a text looks planted; empty for any other.

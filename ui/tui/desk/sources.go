@@ -70,6 +70,8 @@ type ConflictSource interface {
 	// Conflicts lists, grouped by base, in a stable order; the first page begins a new search. An
 	// unreadable store has a row with Problem set.
 	Conflicts(ctx context.Context, q operator.PageQuery) (operator.ConflictPage, error)
+	// Part is what the lists so far know of an item, empty for nothing. It reads no store.
+	Part(ref model.Ref) operator.Part
 	// Compare reads both sides as they are now.
 	Compare(ctx context.Context, c conflict.Copy) (conflict.Comparison, error)
 	// Resolve ends one conflict and keeps the displaced item; Conflict, and no change, where a side is not as in c.

@@ -121,6 +121,21 @@ func (p *List[T]) Enter() tea.Cmd {
 	return tea.Batch(p.Window.Reset(p.fetcher()), p.Watch())
 }
 
+// Find puts the cursor on a row of the whole list.
+func (p *List[T]) Find(want func(T) bool) tea.Cmd {
+	var cmd tea.Cmd
+	if p.Full {
+		cmd = p.Back()
+	}
+	if at := slices.IndexFunc(p.Window.Rows, func(r Row[T]) bool { return want(r.Raw) }); at >= 0 && !p.Window.Loading[list.ArriveReset] {
+		return tea.Batch(cmd, p.Move(at-p.Window.Sel))
+	}
+	p.Query, p.Whole = "", nil
+	p.Filter = text.Input{}
+	p.Window.Fetch = p.fetcher()
+	return tea.Batch(cmd, p.Marks.Filtered(""), p.Window.Follow(&list.Trail[Row[T]]{Anew: true, Word: p.D.Esc.Sprintf("the %s", p.Kind.Noun), Near: func(r Row[T]) (int, bool) { return 0, want(r.Raw) }}))
+}
+
 // Awaiting reports whether the first rows, or others in their place, are on their way: acts on a row wait.
 func (p *List[T]) Awaiting() bool { return p.Window.Loading[list.ArriveReset] }
 

@@ -26,8 +26,8 @@ import (
 	"memdesk/ui/tui/record"
 )
 
-// New is the pane that triages conflict copies.
-func New(d *pane.Bench, at int) desk.Listing {
+// New is the pane that triages conflict copies; find shows the conflict of an item.
+func New(d *pane.Bench, at int) (p desk.Listing, find func(model.Ref) tea.Cmd) {
 	rs := &resolutions{d: d}
 	kind := record.Kind[conflict.Copy]{
 		Pane: at, Noun: "conflict",
@@ -79,7 +79,9 @@ func New(d *pane.Bench, at int) desk.Listing {
 		return d.Esc.LineMax(path.Base(cmp.Or(c.Target, c.ID)), prose.MaxTitle)
 	}
 	rs.list = record.New(d.Desk, kind)
-	return rs.list
+	return rs.list, func(item model.Ref) tea.Cmd {
+		return rs.list.Find(func(c conflict.Copy) bool { return c.Store == item.Store && (c.ID == item.ID || c.BaseID == item.ID) })
+	}
 }
 
 // conflictDatum is a row for copy and export; a copy that was not compared counts as unknown.

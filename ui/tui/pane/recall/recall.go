@@ -490,6 +490,14 @@ func (p *Pane) neighbour(by int) tea.Cmd {
 	return p.d.Tell("%s", word)
 }
 
+// ItemHere is the item at the cursor, or on the whole screen.
+func (p *Pane) ItemHere() model.Ref {
+	if p.Reading {
+		return p.reader.Want.Ref
+	}
+	return p.refHere()
+}
+
 // refHere is the item of the hit at the cursor.
 func (p *Pane) refHere() model.Ref {
 	h, _ := p.current()

@@ -63,9 +63,21 @@ var itemTitles = [...]string{"TIER", "ORIGIN", "SIZE", "AGE", "FLAGS", "TITLE", 
 func (l *items) fitted() {
 	for _, r := range l.Window.Rows {
 		who := max(l.who.Cell(model.Ref{Store: l.At.Store, ID: r.Header.ID}).Width(), 1) // it comes later
-		for i, width := range []int{r.tier.Width(), who, r.size.Width(), 4, r.flags.Width(), r.title.Width(), r.id.Width()} {
+		for i, width := range []int{r.tier.Width(), who, r.size.Width(), 4, l.flags(r).Width(), r.title.Width(), r.id.Width()} {
 			l.fit.See(i, width, len(itemTitles[i])+1) // and the sign of an order
 		}
+	}
+}
+
+// flags are those of a row, and its part in a conflict as far as pane 5 has looked.
+func (l *items) flags(r ItemRow) safetext.Text {
+	switch part := l.d.Part(model.Ref{Store: l.At.Store, ID: r.Header.ID}); {
+	case part == "":
+		return r.flags
+	case r.flags.IsEmpty():
+		return l.d.Esc.Const(string(part))
+	default:
+		return l.d.Esc.Sprintf("%s %s", l.d.Esc.Const(string(part)), r.flags)
 	}
 }
 
@@ -382,6 +394,7 @@ func (l *items) columns(width int) (w [colID + 1]int) {
 func (l *items) render(width, height int) ([]string, *tea.Position) {
 	f := l.d.Split(width, height, l.Steady())
 	st := l.d.St
+	l.fitted() // a conflict may have become known
 	c := l.columns(f.ListWidth)
 	list := make([]string, 0, f.ListHeight)
 	h := st.Row(f.ListWidth).Blank(1)
@@ -426,7 +439,7 @@ func (l *items) row(it ItemRow, at bool, width int, c [colID + 1]int, found func
 	if it.Header.Has(model.FlagBlocked) {
 		flags = st.Bad
 	}
-	return r.Put(flags, it.flags).End()
+	return r.Put(flags, l.flags(it)).End()
 }
 
 // emptiness says why there are no rows, what failed, and what to do.

@@ -140,6 +140,9 @@ func (r *listed) Row(n int) safetext.Text {
 		text = esc.Sprintf("%s, id %s", esc.LineMax(desk.FirstWords(h.Title), prose.MaxTitle), text)
 	}
 	text = esc.Sprintf("%s, tier %s, %s", text, esc.Line(h.Tier), prose.Size(h.Bytes))
+	if part := r.p.d.Part(r.Item(n)); part != "" {
+		text = esc.Sprintf("%s, %s", text, esc.Const(string(part)))
+	}
 	for _, f := range h.Flags {
 		text = esc.Sprintf("%s, %s", text, esc.Line(string(f)))
 	}

@@ -97,6 +97,17 @@ func (p *Pane) Update(msg any) tea.Cmd {
 
 func (p *Pane) StoreHere() string { return p.place().Store }
 
+// ItemHere is the item at the cursor, or on the whole screen.
+func (p *Pane) ItemHere() model.Ref {
+	switch p.Level {
+	case LevelItems:
+		return p.Items.wanted().Ref
+	case LevelItem:
+		return p.reader.Want.Ref
+	}
+	return model.Ref{}
+}
+
 // Narrow shows the stores, scopes and tiers with these words; without words the pane stays as it is.
 func (p *Pane) Narrow(words string) tea.Cmd {
 	if words == "" {
