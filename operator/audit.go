@@ -100,7 +100,7 @@ func (v verification) words() (state, trouble string) {
 	case !v.rep.OK:
 		return "", "the chain is BROKEN: " + v.rep.Reason
 	}
-	state = "chain verified up to " + strconv.FormatUint(v.rep.Seq, 10) + " (" + plural(int64(v.rep.Events), "record") + ") at " + when(v.at)
+	state = "chain verified up to record " + strconv.FormatUint(v.rep.Seq, 10) + ", an act in one row, at " + when(v.at)
 	if v.pending > 0 {
 		state += "; " + plural(int64(v.pending), "open intent") + ": outcome:open shows them"
 	}
@@ -227,7 +227,7 @@ func pageEnd(cursor string) (string, time.Time) {
 
 // notedEvent is a store's own event in the form of the log.
 func notedEvent(e StoreEvent, n int) AuditEvent {
-	return AuditEvent{Noted: true, N: n, At: e.At, Actor: "the store", Action: e.Name, Store: e.Store, Phase: "noted", Fields: e.Payload}
+	return AuditEvent{Noted: true, N: n, At: e.At, Actor: "the store", Action: e.Name, Store: e.Store, Phase: "event", Fields: e.Payload}
 }
 
 func eventOf(r audit.Row) AuditEvent {

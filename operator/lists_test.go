@@ -130,7 +130,7 @@ func TestAuditSourcePages(t *testing.T) {
 		}
 	}
 	for q, want := range map[PageQuery]int{
-		{Limit: 2}: 4, {Limit: 100}: 4, {Limit: 100, Filter: "forget"}: 1, {Limit: 1, Filter: "ana retain"}: 2, {Limit: 2, Filter: "phase:intent"}: 3, {Limit: 2, Filter: "!phase:noted"}: 7,
+		{Limit: 2}: 4, {Limit: 100}: 4, {Limit: 100, Filter: "forget"}: 1, {Limit: 1, Filter: "ana retain"}: 2, {Limit: 2, Filter: "phase:intent"}: 3, {Limit: 2, Filter: "!phase:event"}: 7,
 		{Limit: 100, Filter: "forget", Not: true}: 3, {Limit: 100, Filter: "action:forget !phase:intent"}: 1, {Limit: 100, Filter: "since:2001-01-01 outcome:ok phase:outcome"}: 3,
 		{Limit: 1, Of: model.Ref{Store: "s", ID: "x"}}: 3, {Limit: 100, Of: model.Ref{Store: "t", ID: "x"}}: 0,
 		{Limit: 100, Of: model.Ref{Store: "s", ID: "x"}, Filter: "forget"}: 1,
@@ -244,10 +244,10 @@ func TestStoreEventsStandAmongTheRecords(t *testing.T) {
 	if err != nil || len(of.Events) != 3 || of.Notice != "" {
 		t.Errorf("an item has %d events, want those of the log: %q %v", len(of.Events), of.Notice, err)
 	}
-	if n := len(list(PageQuery{Limit: 100, Filter: "store:harbor phase:noted"})); n != 4 {
+	if n := len(list(PageQuery{Limit: 100, Filter: "store:harbor phase:event"})); n != 4 {
 		t.Errorf("%d of the store", n)
 	}
-	if n := len(list(PageQuery{Limit: 100, Filter: "!phase:noted"})); n != 7 {
+	if n := len(list(PageQuery{Limit: 100, Filter: "!phase:event"})); n != 7 {
 		t.Errorf("%d of the log", n)
 	}
 }
@@ -275,7 +275,7 @@ func TestIntentsNewerThanTheVerification(t *testing.T) {
 	open := func(want int) {
 		t.Helper()
 		page, err := s.Events(t.Context(), PageQuery{Limit: 100, Filter: "outcome:open"})
-		if err != nil || len(page.Events) != want || !strings.Contains(page.Verified, "up to 3 ") {
+		if err != nil || len(page.Events) != want || !strings.Contains(page.Verified, "up to record 3,") {
 			t.Errorf("%d open acts, want %d; %q %v", len(page.Events), want, page.Verified, err)
 		}
 	}

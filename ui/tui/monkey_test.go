@@ -90,7 +90,7 @@ var places = map[string][]string{
 	"quarantine":  {"4"},
 	"entry":       {"4", "enter"},
 	"audit":       {"7"},
-	"event":       {"7", "enter"},
+	"record":      {"7", "enter"},
 	"help":        {"?"},
 	"command":     {":"},
 	"search":      {"?", "/"},

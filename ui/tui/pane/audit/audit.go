@@ -43,11 +43,11 @@ func Of(d *pane.Bench, ref model.Ref) tea.Cmd {
 	return record.Open(d.Desk, "Log", kind)
 }
 
-// events are those of the log, or of one item.
+// events are the records of the log, or of one item, and what the stores tell.
 func events(d *pane.Bench, of model.Ref) record.Kind[operator.AuditEvent] {
 	kind := record.Kind[operator.AuditEvent]{
-		Noun: "event", Tell: tellEvent,
-		Empty: "The log has no events yet.",
+		Noun: "record", Tell: tellEvent,
+		Empty: "The log has no records yet.",
 		Columns: []record.Column{
 			{Title: "SEQ", Width: 7, Right: true, Dim: true}, {Title: "WHEN, UTC", Width: 12, Dim: true}, {Title: "ACTOR", Width: 16}, {Title: "ACTION", Width: 20}, {Title: "OUTCOME", Width: 11}, {Title: "TARGET"},
 		},
@@ -120,7 +120,7 @@ func auditRecord(d *desk.Desk, e operator.AuditEvent) record.Row[operator.AuditE
 	esc := d.Esc
 	if e.Noted { // by a store's own system: it has no number
 		return record.Row[operator.AuditEvent]{Key: fmt.Sprintf("%s/%d/%d", e.Store, e.At.UnixNano(), e.N), Raw: e, Cells: []safetext.Text{
-			esc.Const("-"), esc.Const(d.Time.Day(e.At)), esc.Const(e.Actor), esc.Line(e.Action), esc.Const("noted"), esc.LineMax(e.About(), prose.MaxTitle),
+			esc.Const("-"), esc.Const(d.Time.Day(e.At)), esc.Const(e.Actor), esc.Line(e.Action), esc.Const(e.Phase), esc.LineMax(e.About(), prose.MaxTitle),
 		}}
 	}
 	result, word := paint.ToneInfo, e.Phase
@@ -175,11 +175,11 @@ func blocked(ctx context.Context, d *pane.Bench, e operator.AuditEvent) string {
 
 func auditText(d *desk.Desk, e operator.AuditEvent, source string) *text.Page {
 	esc := d.Esc
-	head := []text.Line{{Value: esc.Sprintf("event %s: %s", prose.Group(e.Seq), e.Action), Kind: text.Title}}
+	head := []text.Line{{Value: esc.Sprintf("record %s: %s", prose.Group(e.Seq), e.Action), Kind: text.Title}}
 	if e.Noted {
 		head = []text.Line{
 			{Value: esc.LineMax(e.Action, prose.MaxTitle), Kind: text.Title},
-			{Value: esc.Const("Noted by the store's own system. The audit log does not hold it."), Kind: text.Note},
+			{Value: esc.Const("An event of the store's own system. The audit log does not hold it."), Kind: text.Note},
 		}
 	}
 	if e.Open {
@@ -199,7 +199,7 @@ func auditText(d *desk.Desk, e operator.AuditEvent, source string) *text.Page {
 		}
 	}
 	if e.Target == "" && e.Subject == "" && !e.Noted {
-		head = append(head, text.Line{Value: esc.Const("No clear name is kept for this event: there was none, or it was erased. The record holds keyed hashes only."), Kind: text.Note})
+		head = append(head, text.Line{Value: esc.Const("No clear name is kept for this record: there was none, or it was erased. It holds keyed hashes only."), Kind: text.Note})
 	}
 	return text.NewPage(append(head, desk.MetaLines(esc, model.Item{Meta: e.Fields})...), "")
 }
@@ -226,6 +226,9 @@ func auditDatum(e operator.AuditEvent) desk.Datum {
 }
 
 func tellEvent(esc safetext.Escaper, e operator.AuditEvent) safetext.Text {
+	if e.Noted { // it has neither a number nor a result
+		return esc.Sprintf("Event of the store %s, %s: %s", esc.Line(e.Store), prose.Minute(e.At), esc.Line(e.Action))
+	}
 	result := e.Result
 	switch {
 	case e.Open:
@@ -233,6 +236,6 @@ func tellEvent(esc safetext.Escaper, e operator.AuditEvent) safetext.Text {
 	case result == "":
 		result = "no result in this record"
 	}
-	return esc.Sprintf("Event %s, %s: %s %s by %s, %s. %s %s", prose.Group(e.Seq), prose.Minute(e.At), e.Action, e.Phase, e.Actor, result,
+	return esc.Sprintf("Record %s, %s: %s %s by %s, %s. %s %s", prose.Group(e.Seq), prose.Minute(e.At), e.Action, e.Phase, e.Actor, result,
 		esc.LineMax(e.About(), prose.MaxTitle), esc.LineMax(e.Reason, prose.MaxTitle))
 }

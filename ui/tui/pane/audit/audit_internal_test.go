@@ -35,3 +35,23 @@ func TestWriterBesideADamagedLine(t *testing.T) {
 		}
 	}
 }
+
+// TestAStoresEventIsNoRecord: the log's own note and what a store tells must not be called by one word, and an event has
+// no number and no result to be missed.
+func TestAStoresEventIsNoRecord(t *testing.T) {
+	d := desktest.New()
+	at := time.Date(2026, 11, 28, 20, 38, 0, 0, time.UTC)
+	event := operator.AuditEvent{Noted: true, At: at, Actor: "the store", Action: "run.started", Store: "harbor", Phase: "event"}
+	if word := auditRecord(d, event).Cells[4].String(); word != "event" {
+		t.Errorf("the outcome of an event is %q", word)
+	}
+	if word := auditRecord(d, operator.AuditEvent{Seq: 7, At: at, Action: "audit.erase", Phase: "note", Result: "ok"}).Cells[4].String(); word != "note" {
+		t.Errorf("the outcome of a note is %q", word)
+	}
+	if said := tellEvent(d.Esc, event).String(); said != "Event of the store harbor, 2026-11-28 20:38: run.started" {
+		t.Error(said)
+	}
+	if title := auditText(d, operator.AuditEvent{Seq: 7, Action: "forget"}, "").Head[0].Value.String(); title != "record 7: forget" {
+		t.Error(title)
+	}
+}
