@@ -132,14 +132,19 @@ func (s *Session) Retain(ctx context.Context, store string, req model.RetainRequ
 
 // Release writes a text over the live source of a quarantine entry and removes the entry, or makes a held
 // write. The text must pass the scanner; a nil body releases a source that is clean already. seen is the
-// revision of the source.
+// revision of the source. The record names the source, which is there after the entry has gone: that has a record of
+// its own, a forget.
 func (s *Session) Release(ctx context.Context, store, id string, body *string, seen model.Revision, reason string) (Done, error) {
 	ctx, st, err := s.begin(ctx, Release, store, id, reason)
 	if err != nil {
 		return Done{}, err
 	}
+	target := id
+	if e, err := review.Read(ctx, st, id); err == nil && !review.HeldID(id) && e.SourceID != "" {
+		target = e.SourceID
+	}
 	var res review.Release
-	err = s.recorded(ctx, Release, store, id, reason, func(ctx context.Context) (err error) {
+	err = s.recorded(ctx, Release, store, target, reason, func(ctx context.Context) (err error) {
 		if review.HeldID(id) {
 			res, err = s.Shelf.Release(ctx, s.Undo, st, id, body)
 		} else {

@@ -517,6 +517,11 @@ func TestQuarantineRelease(t *testing.T) {
 	md("show", "--raw", source).want(t, 0, "a customer wants the price list")
 	md("quarantine", "show", entry).want(t, 4)
 	md("audit", "list", "--action", "retain").want(t, 0, "harmless once cut")
+	for act, name := range map[string]string{"release": source, "forget": entry} { // the source is there when the entry is gone
+		if r := md("audit", "list", "--action", act, "--limit", "1", "--json").row(t, "audit"); r["name"] != name || r["result"] != "ok" {
+			t.Errorf("the record of the %s names %v, %v; want %s", act, r["name"], r["result"], name)
+		}
+	}
 	md("undo", "restore", undo, "--yes").want(t, 1, "the scanner blocks it") // upstream would block it again
 }
 
