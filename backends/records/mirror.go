@@ -30,8 +30,13 @@ type MirrorTx struct {
 	mirror  *Mirror
 }
 
-// Again reads all rows again, after a change.
-func (t MirrorTx) Again(op string) error { return t.mirror.refresh(t.Context, op) }
+// Again reads all rows again, after a change. An error is Internal: the change was sent, whatever the cause says.
+func (t MirrorTx) Again(op string) error {
+	if err := t.mirror.refresh(t.Context, op); err != nil {
+		return model.Errorf(model.Internal, op, "the change was sent, and could not be looked at: %w", err)
+	}
+	return nil
+}
 
 func (m *Mirror) refresh(ctx context.Context, op string) error {
 	return m.index.Fill(ctx, func(put func(...any) error) error { return m.fill(ctx, op, put) })

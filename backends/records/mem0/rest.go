@@ -122,9 +122,7 @@ func (s *server) all(ctx context.Context, op, user string) (out []listed, cut bo
 	if err != nil {
 		return nil, false, err
 	}
-	var answer struct {
-		Results []json.RawMessage `json:"results"`
-	}
+	var answer struct{ Results []json.RawMessage }
 	if json.Unmarshal(data, &answer.Results) != nil && json.Unmarshal(data, &answer) != nil || answer.Results == nil {
 		return nil, false, model.Errorf(model.Unavailable, op, "the server did not answer with a list of memories: is it mem0's?")
 	}
@@ -222,8 +220,9 @@ func (s *server) save(tx records.Tx, c *records.Change) error {
 	}
 	var raw string
 	found, err := records.One(tx, `SELECT raw FROM items WHERE id = ?`, []any{c.Row.Key}, &raw)
-	if err == nil && (!found || s.item([]byte(raw)).Body != c.New.Body) {
-		err = model.Errorf(model.Conflict, op, "the server keeps another text than was written: somebody changed it at the same time")
+	if is := s.item([]byte(raw)); err == nil && (!found || is.Body != c.New.Body) {
+		unchanged := model.RevisionOf(is.Document()) == c.Old.Revision // which a Conflict says
+		err = model.Errorf(map[bool]model.Kind{true: model.Conflict, false: model.Internal}[unchanged], op, "the server keeps another text than was written: somebody changed it at the same time")
 	}
 	return err
 }
@@ -239,14 +238,14 @@ func (s *server) drop(tx records.Tx, r records.Row) error {
 	if _, err := s.api.Do(ctx, op, http.MethodDelete, path, nil, nil); err != nil {
 		return err
 	}
-	data, err := s.api.Do(ctx, op, http.MethodGet, path, nil, nil)
-	switch {
-	case errors.Is(err, model.NotFound):
+	switch data, err := s.api.Do(ctx, op, http.MethodGet, path, nil, nil); {
+	case errors.Is(err, model.NotFound), err == nil && string(bytes.TrimSpace(data)) == "null":
 		return nil
-	case err == nil && string(bytes.TrimSpace(data)) != "null":
+	case err == nil:
 		return model.Errorf(model.Conflict, op, "the memory is still there after it was deleted")
+	default:
+		return model.Errorf(model.Internal, op, "the memory was deleted, and could not be looked at: %w", err)
 	}
-	return err
 }
 
 // past asks for a memory's history; for a deletion it returns the deleted text.

@@ -26,6 +26,9 @@ type standIn struct {
 	history map[string][]map[string]any
 	key     string
 	deaf    bool // updates are acknowledged but not made
+	trims   bool // texts are kept without blanks at their ends
+	busy    bool // after a change every request is put off
+	changed bool
 }
 
 func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -39,6 +42,8 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id, rest, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/memories"), "/"), "/")
 	row := s.rows[id]
 	switch {
+	case s.busy && s.changed:
+		w.WriteHeader(http.StatusTooManyRequests)
 	case id == "":
 		out := []map[string]any{}
 		for _, id := range slices.Sorted(maps.Keys(s.rows)) {
@@ -65,12 +70,17 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusUnprocessableEntity)
 			return
 		}
+		s.changed = true
+		if s.trims {
+			change.Text = strings.TrimSpace(change.Text)
+		}
 		if !s.deaf {
 			s.past(id, row["memory"], change.Text, "UPDATE")
 			row["memory"], row["metadata"], row["updated_at"] = change.Text, change.Metadata, "2026-02-01T00:00:00Z"
 		}
 		answer(map[string]string{"message": "Memory updated successfully!"})
 	case r.Method == http.MethodDelete:
+		s.changed = true
 		s.past(id, row["memory"], nil, "DELETE")
 		delete(s.rows, id)
 		answer(map[string]string{"message": "Memory deleted successfully"})
@@ -170,6 +180,29 @@ func TestServer(t *testing.T) {
 	for _, id := range []string{"..", ".", "r9"} {
 		if _, err := s.Browser.Read(t.Context(), id); !errors.Is(err, model.NotFound) {
 			t.Errorf("%q: %v", id, err)
+		}
+	}
+}
+
+// TestServerChangedUnseen: an error after a change that was sent must not say that nothing was changed, or undo
+// would drop the text before it.
+func TestServerChangedUnseen(t *testing.T) {
+	replace := func(s model.Store) error {
+		_, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "r1", Mode: model.Replace, Content: "new text\n"})
+		return err
+	}
+	forget := func(s model.Store) error {
+		_, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: "r1"})
+		return err
+	}
+	for name, c := range map[string]struct {
+		change      func(model.Store) error
+		trims, busy bool
+	}{"another text": {replace, true, false}, "busy after a write": {replace, false, true}, "busy after a removal": {forget, false, true}} {
+		stand, url := serve(t, true)
+		stand.trims, stand.busy = c.trims, c.busy
+		if err := c.change(remote(t, mem0.Config{}, url)); err == nil || model.Unchanged(err) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
