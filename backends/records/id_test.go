@@ -39,6 +39,7 @@ func TestOnlyRemoves(t *testing.T) {
 		{"ada", "[erased]", true},
 		{"a b a", "[erased] b [erased]", true},
 		{"one", "one more", false},
+		{"", "[erased]", false},
 	} {
 		if got := onlyRemoves(c.old, c.text); got != c.want {
 			t.Errorf("%q to %q: %v, want %v", c.old, c.text, got, c.want)

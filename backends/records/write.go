@@ -145,7 +145,7 @@ func (a *store) wanted(t *Table, row Row, have model.Item, exists bool, req mode
 		}
 		return doc, a.scanner.Admit("", doc.Body, false)
 	}
-	if why := t.readOnly(row, have); why != "" && (t.Save == nil || req.Mode != model.Replace || !onlyRemoves(have.Body, doc.Body)) {
+	if why := t.readOnly(row, have); why != "" && (t.Save == nil || !req.Erase || req.Mode != model.Replace || !onlyRemoves(have.Body, doc.Body)) {
 		return doc, model.Errorf(model.Unsupported, op, "%s", why)
 	}
 	if req.Mode == model.Append {
@@ -276,6 +276,9 @@ func (a *store) falls(ctx context.Context, ids []string) ([]model.Fall, error) {
 // onlyRemoves reports whether a text is the old one with stretches removed or replaced by the mark of an
 // erasure (model.Erased).
 func onlyRemoves(old, text string) bool {
+	if old == "" {
+		return false
+	}
 	pieces := strings.Split(text, model.Erased)
 	for i, p := range pieces {
 		at := strings.Index(old, p)

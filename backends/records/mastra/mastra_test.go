@@ -100,18 +100,34 @@ func TestEditKeepsTheRest(t *testing.T) {
 		t.Errorf("the content is %s, want %s", got, want)
 	}
 	for name, req := range map[string]model.RetainRequest{
-		"several texts": {ID: "message/m2", Mode: model.Replace, Content: "x"},
-		"being written": {ID: "observation/o2", Mode: model.Replace, Content: "x"},
-		"a new thread":  {ID: "thread/new", Mode: model.Replace, Content: "x"},
+		"several texts":  {ID: "message/m2", Mode: model.Replace, Content: "x"},
+		"an emptied one": {ID: "message/m2", Mode: model.Replace, Content: "[erased]\n\n[erased]"},
+		"being written":  {ID: "observation/o2", Mode: model.Replace, Content: "x"},
+		"a new thread":   {ID: "thread/new", Mode: model.Replace, Content: "x"},
 	} {
 		if _, err := s.Provider.Retain(t.Context(), req); !errors.Is(err, model.Unsupported) {
 			t.Errorf("%s: %v, want Unsupported", name, err)
 		}
 	}
-	_, err = s.Provider.Retain(t.Context(), model.RetainRequest{ID: "message/m2", Mode: model.Replace, Content: "one [erased]\n\ntwo"})
+	_, err = s.Provider.Retain(t.Context(), model.RetainRequest{ID: "message/m2", Mode: model.Replace, Content: "one [erased]\n\ntwo", Erase: true})
 	must(t, err)
 	if got := cell(t, path, `SELECT content FROM mastra_messages WHERE id = 'm2'`); !strings.Contains(got, `"one [erased]"`) || !strings.Contains(got, `"args":"ada"`) || !strings.Contains(got, `"two"`) {
 		t.Errorf("a redaction of several texts left %s", got)
+	}
+}
+
+// TestMessageWithoutText: a message without a text part is not written, whoever asks (MA4).
+func TestMessageWithoutText(t *testing.T) {
+	for _, content := range []string{`{"format":2,"parts":[{"type":"tool-invocation","x":1}],"content":"the only copy"}`, `{"content":"the only copy"}`} {
+		path := file(t, seed, `UPDATE mastra_messages SET content = '`+content+`' WHERE id = 'm1'`)
+		s := open(t, mastra.Config{Path: path})
+		for _, erase := range []bool{false, true} {
+			_, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "message/m1", Mode: model.Replace, Content: model.Erased, Erase: erase})
+			if got := cell(t, path, `SELECT content FROM mastra_messages WHERE id = 'm1'`); !errors.Is(err, model.Unsupported) || got != content {
+				t.Errorf("erase %v: %v, and the content is %s", erase, err, got)
+			}
+		}
+		must(t, s.Close())
 	}
 }
 

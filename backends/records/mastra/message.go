@@ -104,7 +104,10 @@ func drawn(tx records.Tx, r records.Row) ([]string, error) {
 func saveMessage(tx records.Tx, c *records.Change) error {
 	old := readContent(c.Row.Text(0))
 	texts := []string{c.New.Body}
-	if len(old.texts) > 1 {
+	switch {
+	case len(old.texts) == 0:
+		return model.Errorf(model.Unsupported, "retain", "the message has no text")
+	case len(old.texts) > 1:
 		if texts = regroup(old.texts, strings.Split(c.New.Body, separator)); texts == nil {
 			return model.Errorf(model.Unsupported, "retain", "the message has several texts: whose line is whose cannot be told")
 		}
