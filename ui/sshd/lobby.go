@@ -143,17 +143,28 @@ func channel(srv *charm.Server, conn *ssh.ServerConn, ch ssh.NewChannel, ctx cha
 	select {
 	case open <- struct{}{}:
 		defer func() { <-open }()
-		charm.DefaultSessionHandler(srv, conn, filtered{ch}, ctx)
+		read := make(chan struct{})
+		charm.DefaultSessionHandler(srv, conn, filtered{ch, read}, terminal{ctx, read})
 	default:
 		_ = ch.Reject(ssh.ResourceShortage, "too many channels on this connection")
 	}
 }
 
+// terminal is the context of one channel. read is closed when the session has read the terminal and its size.
+type terminal struct {
+	charm.Context
+	read chan struct{}
+}
+
 // filtered is a channel that passes only the requests of a console. All others are answered "no" here: the
 // library says yes to some, such as the forwarding of the client's agent.
-type filtered struct{ ssh.NewChannel }
+type filtered struct {
+	ssh.NewChannel
+	read <-chan struct{} // as in terminal
+}
 
-// Accept opens the channel.
+// Accept opens the channel. Sizes wait until the session has read the first one: the library writes each over
+// it, without a lock, and then waits for a reader of the sizes.
 func (f filtered) Accept() (ssh.Channel, <-chan *ssh.Request, error) {
 	ch, reqs, err := f.NewChannel.Accept()
 	if err != nil {
@@ -162,26 +173,33 @@ func (f filtered) Accept() (ssh.Channel, <-chan *ssh.Request, error) {
 	passed := make(chan *ssh.Request)
 	go func() {
 		defer close(passed)
-		env, begun := 0, false
-		var size *ssh.Request // the newest before the console
-		for r := range reqs {
-			if r.Type == "env" {
-				env++
+		env := 0
+		var size *ssh.Request // the newest that waits
+		for {
+			var read <-chan struct{}
+			if size != nil {
+				read = f.read
 			}
-			if !ofConsole(r, env) {
-				_ = r.Reply(false, nil) // the connection may be gone
-				continue
-			}
-			begun = begun || r.Type == "shell" || r.Type == "exec" || r.Type == "subsystem"
-			if r.Type == "window-change" && !begun { // the library would wait for a reader of the size
-				_ = r.Reply(true, nil)
-				r.WantReply, size = false, r
-				continue
-			}
-			passed <- r
-			if begun && size != nil {
+			select {
+			case <-read:
 				passed <- size
 				size = nil
+			case r, ok := <-reqs:
+				if !ok {
+					return
+				}
+				if r.Type == "env" {
+					env++
+				}
+				switch {
+				case !ofConsole(r, env):
+					_ = r.Reply(false, nil) // the connection may be gone
+				case r.Type == "window-change":
+					_ = r.Reply(true, nil)
+					r.WantReply, size = false, r
+				default:
+					passed <- r
+				}
 			}
 		}
 	}()

@@ -52,6 +52,12 @@ func (s *Server) session(ch charm.Session) {
 			refuse(ch, 1, "memdesk: an internal error ended this session")
 		}
 	}()
+	pty, changes, isTerminal := ch.Pty()
+	close(ch.Context().(terminal).read)
+	sizes := make(chan tui.Size, 1)
+	if isTerminal {
+		go forward(changes, sizes) // of a session that is refused, too
+	}
 	key := ch.PublicKey()
 	keys, err := s.o.Keys()
 	if err != nil || key == nil {
@@ -59,11 +65,6 @@ func (s *Server) session(ch charm.Session) {
 		return
 	}
 	known, ok := find(keys, key)
-	pty, changes, terminal := ch.Pty()
-	sizes := make(chan tui.Size, 1)
-	if terminal {
-		go forward(changes, sizes) // of a session that is refused, too
-	}
 	switch {
 	case !ok: // removed from the file since the login
 		refuse(ch, 1, "memdesk: this key is not authorized any more")
@@ -71,7 +72,7 @@ func (s *Server) session(ch charm.Session) {
 	case ch.RawCommand() != "":
 		refuse(ch, 2, "memdesk: this server has the console only and runs no commands. Connect without one")
 		return
-	case !terminal:
+	case !isTerminal:
 		refuse(ch, 2, "memdesk: the console needs a terminal: ssh -t")
 		return
 	}

@@ -1,43 +1,47 @@
 package sshd
 
 import (
-	"slices"
 	"testing"
 
 	"golang.org/x/crypto/ssh"
 )
 
-// requested is a channel on which a client makes some requests.
+// requested is a channel whose client sends requests.
 type requested struct {
 	ssh.NewChannel
-	requests []*ssh.Request
+	requests chan *ssh.Request
 }
 
-func (r requested) Accept() (ssh.Channel, <-chan *ssh.Request, error) {
-	out := make(chan *ssh.Request, len(r.requests))
-	for _, q := range r.requests {
-		out <- q
-	}
-	close(out)
-	return nil, out, nil
-}
+func (r requested) Accept() (ssh.Channel, <-chan *ssh.Request, error) { return nil, r.requests, nil }
 
-// TestTheConsoleBeginsWithTheNewestSize: a window may change its size before the shell, and the console must learn of the
-// last change.
+// TestTheConsoleBeginsWithTheNewestSize: a window may change its size before the session has read the terminal. The
+// library must not get a size before that, and the console must learn of the last one.
 func TestTheConsoleBeginsWithTheNewestSize(t *testing.T) {
-	var client requested
-	for _, r := range [][2]string{{"pty-req", ""}, {"window-change", "1"}, {"window-change", "2"}, {"shell", ""}, {"window-change", "3"}} {
-		client.requests = append(client.requests, &ssh.Request{Type: r[0], Payload: []byte(r[1])})
-	}
-	_, passed, err := filtered{client}.Accept()
+	client, read := requested{requests: make(chan *ssh.Request)}, make(chan struct{})
+	_, passed, err := filtered{client, read}.Accept()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got []string
-	for r := range passed {
-		got = append(got, r.Type+string(r.Payload))
+	send := func(kind, payload string) { client.requests <- &ssh.Request{Type: kind, Payload: []byte(payload)} }
+	want := func(what string) {
+		t.Helper()
+		if r := <-passed; r.Type+string(r.Payload) != what {
+			t.Errorf("passed %s%s, want %s", r.Type, r.Payload, what)
+		}
 	}
-	if want := []string{"pty-req", "shell", "window-change2", "window-change3"}; !slices.Equal(got, want) {
-		t.Errorf("passed %q, want %q", got, want)
+	send("pty-req", "")
+	want("pty-req")
+	send("window-change", "1")
+	send("window-change", "2")
+	send("shell", "")
+	want("shell")
+	send("window-change", "3")
+	close(read)
+	want("window-change3")
+	send("window-change", "4")
+	want("window-change4")
+	close(client.requests)
+	if r, ok := <-passed; ok {
+		t.Errorf("passed %s at the end", r.Type)
 	}
 }
