@@ -235,3 +235,30 @@ func TestUnopenedIsNotClean(t *testing.T) {
 		}
 	}
 }
+
+// TestBytesAreNeverRedacted chooses redact for what cannot be edited: an archive and a quarantine entry go as a
+// whole, and the plan says so.
+func TestBytesAreNeverRedacted(t *testing.T) {
+	w := newWorld(t)
+	plant(t, w.dir, map[string]string{"v/memory/idea/doc.zip": zipOf(t, map[string]string{"a.txt": "of " + name, "b.txt": "of the team"}), "v/memory/idea/b.md": "rain\n"})
+	w.more = []backends.StoreConfig{{Name: "notes", Kind: "vault", Path: filepath.Join(w.dir, "v")}}
+	w.open()
+	r := w.file()
+	w.plan(r.ID)
+	if _, err := w.desk.Choose(t.Context(), r.ID, gdpr.Choice{Store: "notes", ID: "memory/idea/doc.zip", Action: gdpr.Redact}); err != nil {
+		t.Fatal(err)
+	}
+	var step gdpr.Step
+	p := w.plan(r.ID)
+	for _, s := range p.Stores {
+		for _, st := range s.Steps {
+			if st.ID == "memory/idea/doc.zip" {
+				step = st
+			}
+		}
+	}
+	if step.Action != gdpr.Forget || !strings.Contains(step.Reason, "redact was chosen") {
+		t.Fatalf("%+v; want it to go as a whole, and why", step)
+	}
+	w.complete(p)
+}

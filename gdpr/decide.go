@@ -31,7 +31,7 @@ import (
 //     mark in the place of the removed text, and no other change. Where the mark would begin a YAML value,
 //     in which a bracket begins a list, it has no brackets.
 //  5. An item that can only be forgotten is forgotten, whatever was chosen for it: a tracker's line of an
-//     item that was deleted long ago.
+//     item that was deleted long ago, a quarantine entry, bytes that are no text.
 //     An item of a tier that only people change, in another program, is out of scope: it is named, and left. So is
 //     the log of a database among files.
 //  6. An item whose id is exactly the subject's identifier is about the subject, whatever its text: it is
@@ -123,6 +123,9 @@ func (d *Desk) decide(ctx context.Context, m *subject.Matcher, s model.Store, q 
 			}
 			if raw(f.Item) && !editable(m, f.Item) {
 				st.Reason += "; its bytes are no text that could be edited, so it goes as a whole"
+			}
+			if q.chosen[f.Item.ID] == Redact {
+				st.Reason += "; redact was chosen, and cannot be done: keep it back (`memdesk gdpr hold`) or edit it in its own program"
 			}
 		case OutOfScope:
 			st.Reason += "; " + leftTo(s, f.Item)
@@ -287,14 +290,15 @@ func (d *Desk) action(m *subject.Matcher, s model.Store, q *search, f *Found) Ac
 	if isSealed(s, f.Item) || s.Browser == nil { // an item that is known by recall alone cannot be edited
 		return Forget
 	}
-	if a, ok := q.chosen[id]; ok {
+	whole := f.Layer == layerQuarantine || f.Item.Has(model.FlagUnreadable) || !editable(m, f.Item) && !tierOf(s, f.Item).Index
+	if a, ok := q.chosen[id]; ok && !(a == Redact && whole) {
 		return a
 	}
 	can := s.Capabilities()
 	switch {
 	case !can["forget"] && can["retain"] && f.Layer == layerItem:
 		return Redact
-	case f.Layer == layerQuarantine, f.Item.Has(model.FlagUnreadable), !editable(m, f.Item) && !tierOf(s, f.Item).Index:
+	case whole:
 		return Forget
 	case len(f.Others) > 0:
 		return Redact
