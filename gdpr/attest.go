@@ -124,7 +124,7 @@ func (d *Desk) newAttestations(ctx context.Context, r *Request, m *subject.Match
 	for _, id := range in.Items {
 		found := false
 		for _, l := range layers {
-			if l.ItemID != id && l.ID != id {
+			if l.ItemID != id && l.ID != id || attached(l) { // what is attached has a row and a name of its own
 				continue
 			}
 			found = true

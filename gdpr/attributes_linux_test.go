@@ -104,6 +104,21 @@ func TestAttributes(t *testing.T) {
 	}
 }
 
+// TestAnItemWithAnAttributeIsAttested: a browser notes where a file came from in an attribute of it. That can be
+// read, and does not keep anybody from attesting the file, which cannot.
+func TestAnItemWithAnAttributeIsAttested(t *testing.T) {
+	w := vaultWith(t, map[string]string{"v/att/map.zst": shut, "v/memory/fix/a.md": "rain\n"})
+	attribute(t, filepath.Join(w.dir, "v/att/map.zst"), "user.xdg.origin.url", "https://example.org/map.zst")
+	r := w.file()
+	if out, err := w.erase(w.planned(r.ID)); err != nil || out.Status != gdpr.StatePartial {
+		t.Fatalf("%s %v; want partial: a file could not be opened", out.Status, err)
+	}
+	if _, err := w.desk.Attest(t.Context(), r.ID, w.fleet, gdpr.Looked{Store: "notes", Items: []string{"att/map.zst"}, Ground: "opened by the archivist"}); err != nil {
+		t.Fatal(err)
+	}
+	w.complete(w.planned(r.ID))
+}
+
 // TestAttributesOfAnItemOnHold: the attributes of an item on hold must stay, whichever request holds
 // it; those of other items must go.
 func TestAttributesOfAnItemOnHold(t *testing.T) {
