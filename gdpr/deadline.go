@@ -63,6 +63,14 @@ func (r *Request) deadline(now time.Time) time.Time {
 	return AddMonths(received, months).AddDate(0, 0, days)
 }
 
+// resume ends a pause, where there is one.
+func (r *Request) resume(now time.Time) {
+	if r.PausedSince != "" {
+		r.Pauses = append(r.Pauses, Pause{From: r.PausedSince, To: day(now).Format(dateForm)})
+		r.PausedSince = ""
+	}
+}
+
 // stoppedDays are the days of the pauses that ended. A pause whose end lies ahead ended under a wrong clock: nobody knows
 // its days, and none of them counts.
 func (r *Request) stoppedDays(now time.Time) int {

@@ -366,8 +366,7 @@ func (d *Desk) Resume(ctx context.Context, id string) (Due, error) {
 		if r.PausedSince == "" {
 			return model.Errorf(model.Conflict, "gdpr", "the clock is running")
 		}
-		r.Pauses = append(r.Pauses, Pause{From: r.PausedSince, To: day(d.Clock.Now()).Format(dateForm)})
-		r.PausedSince = ""
+		r.resume(d.Clock.Now())
 		return nil
 	})
 }

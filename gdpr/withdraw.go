@@ -86,8 +86,9 @@ func (d *Desk) withdraw(ctx context.Context, r *Request, reason string) error {
 	}
 	return d.edit(ctx, r, func(r *Request) error {
 		r.void()
+		r.resume(d.Clock.Now())
 		r.State, r.Finished, r.Reason = StateWithdrawn, d.Clock.Now().UTC(), m.Redact(reason, Erased)
-		r.Subject, r.Aliases, r.Ground, r.Choices, r.Holds, r.PausedSince = "", nil, "", nil, nil, ""
+		r.Subject, r.Aliases, r.Ground, r.Choices, r.Holds = "", nil, "", nil, nil
 		r.Attested = nil
 		r.forgetNames(key, m)
 		return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"memdesk/audit"
 	"memdesk/gdpr"
@@ -194,5 +195,22 @@ func TestADeclinedSweepLeavesNoNames(t *testing.T) {
 	}
 	if got, err := w.desk.Get(ana); err != nil || got.ID != r.ID {
 		t.Errorf("by the typed id: %q, %v", got.ID, err)
+	}
+}
+
+// TestWithdrawnWhileTheClockStands: the days of a pause that a withdrawal ends do not count, as after a resume.
+func TestWithdrawnWhileTheClockStands(t *testing.T) {
+	w := newWorld(t)
+	r := w.file()
+	if _, err := w.desk.Pause(t.Context(), r.ID); err != nil {
+		t.Fatal(err)
+	}
+	w.clock.Advance(60 * 24 * time.Hour)
+	if _, err := w.desk.Withdraw(t.Context(), r.ID, "never proved who asks"); err != nil {
+		t.Fatal(err)
+	}
+	reg, err := w.desk.Register(t.Context(), w.clock.Now().Year())
+	if err != nil || len(reg.Entries) != 1 || reg.Entries[0].Late {
+		t.Errorf("%+v, %v; want one that is not late", reg, err)
 	}
 }
