@@ -1,10 +1,12 @@
 package gdpr
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -430,29 +432,30 @@ func (x *run) cascade(ctx context.Context, at int, sp StorePlan, s model.Store) 
 	if s.Browser == nil {
 		return false, x.runCascade(ctx, sp, s)
 	}
-	var now, planned []string
+	now, planned := map[string]model.Revision{}, map[string]model.Revision{}
 	for i, st := range sp.Steps {
 		if x.log.has(at, i) {
 			return false, nil // begun item by item, and so continued
 		}
 		if st.Action == Forget {
-			planned = append(planned, st.ID)
+			planned[st.ID] = st.Revision
 		}
 	}
 	err = s.Subjects.Concerning(ctx, []string{x.r.Subject}, func(h model.SubjectHit) bool {
 		if h.Called == "" {
-			now = append(now, h.ID)
+			now[h.ID] = cmp.Or(h.Revision, now[h.ID])
 		}
 		return true
 	})
-	if err != nil {
-		return false, nil // the steps item by item will tell
+	for id, revision := range now {
+		if err == nil && revision == "" {
+			var it model.Item
+			it, err = s.Browser.Read(ctx, id)
+			now[id] = it.Revision
+		}
 	}
-	slices.Sort(now)
-	now = slices.Compact(now)
-	slices.Sort(planned)
-	if !slices.Equal(now, planned) {
-		return false, nil
+	if err != nil || !maps.Equal(now, planned) {
+		return false, nil // the steps item by item will tell
 	}
 	if err := x.tell(ctx, Progress{Store: sp.Store, What: string(Forget), Total: int64(len(planned)), Note: "the store's own cascade"}); err != nil {
 		return false, err

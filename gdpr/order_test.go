@@ -188,6 +188,36 @@ func TestCascadeReadsAgain(t *testing.T) {
 	w.complete(w.plan(r.ID))
 }
 
+// TestCascadeKeepsWhatChanged changes a planned item before the run: the store's cascade must not take a text that
+// nobody has seen in the plan.
+func TestCascadeKeepsWhatChanged(t *testing.T) {
+	w := newWorld(t)
+	for _, key := range []string{"a", "b"} {
+		w.put("db", model.RetainRequest{Tier: "session", Key: key, Content: "tea", DataSubjectID: ana})
+	}
+	for i := range 20 {
+		w.put("db", model.RetainRequest{Tier: "session", Key: "x" + string(rune('a'+i)), Content: "rain"})
+	}
+	r := w.file()
+	p := w.plan(r.ID)
+	if !p.Stores[0].Cascade {
+		t.Fatalf("no cascade: %+v", p.Stores[0])
+	}
+	w.put("db", model.RetainRequest{ID: "a", Mode: model.Replace, Content: "tea, and the recipe of everybody", DataSubjectID: ana})
+	out, err := w.erase(p)
+	if err != nil || out.Status != gdpr.StatePartial {
+		t.Fatalf("%s, %v; want partial", out.Status, err)
+	}
+	now := w.contents()
+	if !strings.HasSuffix(now["db:a"], " tea, and the recipe of everybody") {
+		t.Errorf("the changed item is %q", now["db:a"])
+	}
+	if _, ok := now["db:b"]; ok {
+		t.Error("the item that was planned stays")
+	}
+	w.complete(w.plan(r.ID))
+}
+
 // TestAnotherStoreUnderTheName opens another store under the planned name.
 func TestAnotherStoreUnderTheName(t *testing.T) {
 	w := newWorld(t)

@@ -66,6 +66,8 @@ type SubjectHit struct {
 	// Called is a name, an address or a number under which the store knows the subject, and Reason its field:
 	// such a hit is no item, and ID is empty.
 	Called string
+	// Revision is that of the item, where the store has it at hand.
+	Revision Revision
 }
 
 // Fall is an item that goes because others do: a hyperedge that is left with fewer

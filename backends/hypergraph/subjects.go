@@ -21,17 +21,18 @@ func (s subjects) Concerning(ctx context.Context, keys []string, yield func(mode
 		if key == "" { // an empty key would match every node
 			continue
 		}
-		var ids []string
+		var hits []model.SubjectHit
 		tell := func() (more bool, err error) {
-			more, err = s.tell(ctx, ids, key, told, yield)
-			ids = ids[:0]
+			more, err = s.tell(ctx, hits, told, yield)
+			hits = hits[:0]
 			return more, err
 		}
-		for id, err := range s.Backend.NodeIDs(ctx, NodeFilter{SubjectID: key}) {
+		for n, err := range s.Backend.AllNodes(ctx, NodeFilter{SubjectID: key}) {
 			if err != nil {
 				return model.Wrap(op, err)
 			}
-			if ids = append(ids, id); len(ids) < concerningBatch {
+			hits = append(hits, model.SubjectHit{ID: n.ID, Subject: key, Reason: "tagged", Revision: s.nodeRevision(n)})
+			if len(hits) < concerningBatch {
 				continue
 			}
 			if more, err := tell(); err != nil || !more {
@@ -48,25 +49,30 @@ func (s subjects) Concerning(ctx context.Context, keys []string, yield func(mode
 // concerningBatch is the number of nodes per query for edges.
 const concerningBatch = 500
 
-// tell yields a subject's nodes and their edges, each once.
-func (s subjects) tell(ctx context.Context, nodes []string, key string, told map[string]bool, yield func(model.SubjectHit) bool) (more bool, err error) {
+// tell yields a subject's nodes, whose hits have the ids of nodes, and their edges, each once.
+func (s subjects) tell(ctx context.Context, nodes []model.SubjectHit, told map[string]bool, yield func(model.SubjectHit) bool) (more bool, err error) {
 	if len(nodes) == 0 {
 		return true, nil
 	}
-	edges, err := s.Backend.EdgesOfAll(ctx, nodes)
+	ids := make([]string, len(nodes))
+	for i, h := range nodes {
+		ids[i] = h.ID
+	}
+	edges, err := s.Backend.EdgesOfAll(ctx, ids)
 	if err != nil {
 		return false, err
 	}
-	for _, node := range nodes {
-		if !yield(model.SubjectHit{ID: NodeItemID(node), Subject: key, Reason: "tagged"}) {
+	for i, h := range nodes {
+		h.ID = NodeItemID(h.ID)
+		if !yield(h) {
 			return false, nil
 		}
-		for _, e := range edges[node] {
+		for _, e := range edges[ids[i]] {
 			if told[e] {
 				continue
 			}
 			told[e] = true
-			if !yield(model.SubjectHit{ID: EdgeItemID(e), Subject: key, Reason: "ties " + NodeItemID(node) + ", which is tagged"}) {
+			if !yield(model.SubjectHit{ID: EdgeItemID(e), Subject: h.Subject, Reason: "ties " + h.ID + ", which is tagged"}) {
 				return false, nil
 			}
 		}
