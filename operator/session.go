@@ -55,9 +55,9 @@ type Door string
 // The doors.
 const (
 	CommandLine Door = "cli"
-	Console     Door = "console"  // also linear mode
-	Visit       Door = "visit"    // the console over SSH, by a server of this program
-	Agents      Door = "provider" // HTTP or MCP: Who is an agent
+	Console     Door = "console"       // also linear mode
+	Visit       Door = "visit"         // the console over SSH, by a server of this program
+	Agents      Door = origin.Contract // HTTP or MCP: Who is an agent
 )
 
 // Session is one operator, or agent, at work. Without a state directory a session only reads, and the parts

@@ -80,7 +80,7 @@ func Gate(r Rules) model.Middleware {
 				return err
 			}
 			was, created = item, absent || c.Retain.IfMatch == model.Absent
-			if review.HeldID(id) && (w.Agent || w.Face == contract) { // a forget of the held write would mean the item
+			if review.HeldID(id) && (w.Agent || w.Face == Contract) { // a forget of the held write would mean the item
 				return model.Errorf(model.InvalidInput, "retain", "%q is the form of a held write's id: give the item another one", id)
 			}
 			if w.Agent {

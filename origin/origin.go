@@ -30,8 +30,8 @@ const (
 	Unknown = "unknown"
 )
 
-// contract is the face of agents that call the Provider contract.
-const contract = "provider"
+// Contract is the face of agents that call the Provider contract.
+const Contract = "provider"
 
 // maxDetail bounds a client's claims about itself and its source, in bytes.
 const maxDetail = 200

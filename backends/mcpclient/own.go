@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"memdesk/backends/internal/declared"
+	"memdesk/backends/internal/endpoint"
 	"memdesk/backends/internal/fields"
 	"memdesk/backends/internal/mcplink"
 	"memdesk/backends/internal/vitals"
@@ -273,15 +274,11 @@ func (o *own) read(ctx context.Context, id string) (model.Item, error) {
 		return model.Item{}, model.Errorf(model.Unsupported, op, "the item has %d bytes, and the server gives %d of them", got.Bytes, len(got.Content))
 	}
 	h, err := got.header(op)
-	if err == nil && h.ID != id { // it would be shown, kept and written in the place of the other
-		return model.Item{}, anotherItem(op)
+	if err == nil && h.ID != id {
+		return model.Item{}, endpoint.AnotherItem(op)
 	}
 	h.Stamp = "" // a read tells no time
 	return model.Item{Header: h, Body: got.Content, Meta: got.Origin.fields()}, err
-}
-
-func anotherItem(op string) error {
-	return model.Errorf(model.Unavailable, op, "the server answered with another item than the one that was asked for")
 }
 
 // fields show an item's writer, according to the server. They are the server's.
@@ -463,8 +460,9 @@ func (o *own) forget(ctx context.Context, req model.ForgetRequest) (model.Forget
 		return model.ForgetResult{}, err
 	}
 	got, err := mcplink.Facts[struct{ Removed int64 }](op, res, "removed")
-	if err == nil && got.Removed < 0 {
-		err = model.Errorf(model.Unavailable, op, "the server says that it removed %d items: whether it removed any is not known", got.Removed)
+	if err != nil {
+		return model.ForgetResult{}, err
 	}
-	return model.ForgetResult{Removed: max(0, got.Removed)}, err
+	n, err := endpoint.Removed(op, got.Removed)
+	return model.ForgetResult{Removed: n}, err
 }

@@ -281,7 +281,7 @@ func (r *client) Retain(ctx context.Context, req model.RetainRequest) (model.Ret
 	}
 	res, err := call[retainResult](ctx, r, http.MethodPost, "/v1/retain", w)
 	if err == nil && !r.renames && req.ID != "" && res.ID != "" && string(res.ID) != req.ID { // undo would keep this item's old text under the other's id
-		return model.RetainResult{}, anotherItem("retain")
+		return model.RetainResult{}, endpoint.AnotherItem("retain")
 	}
 	return model.RetainResult{ID: string(res.ID), Bytes: res.Bytes, Revision: res.Revision, Warnings: r.concealAll(res.Warnings)}, err
 }
@@ -314,10 +314,11 @@ func (r *client) Forget(ctx context.Context, req model.ForgetRequest) (model.For
 	}
 	res, err := call[forgetResult](ctx, r, http.MethodPost, "/v1/forget", forgetRequest{WorkspaceID: req.WorkspaceID, AgentID: req.AgentID,
 		CrewID: req.CrewID, ID: id(req.ID), DataSubjectID: req.DataSubjectID, IfMatch: req.IfMatch, KeepHistory: req.KeepHistory, Erase: req.Erase && r.erases})
-	if err == nil && res.Removed < 0 {
-		err = model.Errorf(model.Unavailable, "forget", "the server says that it removed %d items: whether it removed any is not known", res.Removed)
+	if err != nil {
+		return model.ForgetResult{}, err
 	}
-	return model.ForgetResult{Removed: max(0, res.Removed), Warnings: r.concealAll(res.Warnings)}, err
+	n, err := endpoint.Removed("forget", res.Removed)
+	return model.ForgetResult{Removed: n, Warnings: r.concealAll(res.Warnings)}, err
 }
 
 // maxFindings bounds the findings accepted from a server.
@@ -370,21 +371,15 @@ func (r *client) Read(ctx context.Context, name string) (model.Item, error) {
 	return r.item(ctx, "read", idRequest{ID: id(name)})
 }
 
-// item reads an item. An answer with another one, as a broken cache gives, would be shown, kept and written in its
-// place.
 func (r *client) item(ctx context.Context, op string, req idRequest) (model.Item, error) {
 	it, err := call[item](ctx, r, http.MethodPost, "/v1/"+op, req)
 	if err == nil && it.ID != req.ID {
-		err = anotherItem(op)
+		err = endpoint.AnotherItem(op)
 	}
 	if err != nil {
 		return model.Item{}, err
 	}
 	return itemIn(op, it)
-}
-
-func anotherItem(op string) error {
-	return model.Errorf(model.Unavailable, op, "the server answered with another item than the one that was asked for")
 }
 
 func (r *client) Tiers(ctx context.Context) ([]model.TierCount, error) {
@@ -427,7 +422,7 @@ func (r *client) Quarantined(ctx context.Context) ([]model.Quarantined, error) {
 func (r *client) ReadQuarantined(ctx context.Context, name string) (model.Quarantined, error) {
 	q, err := call[quarantined](ctx, r, http.MethodPost, "/v1/read-quarantined", idRequest{ID: id(name)})
 	if err == nil && string(q.ID) != name {
-		err = anotherItem("read-quarantined")
+		err = endpoint.AnotherItem("read-quarantined")
 	}
 	if err != nil {
 		return model.Quarantined{}, err

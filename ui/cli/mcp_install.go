@@ -72,17 +72,7 @@ func (a *app) mcpEntry(m install.Client, f installFlags) (map[string]any, error)
 	if a.flags.readOnly {
 		args = append(args, "--read-only")
 	}
-	entry := m.Stdio(command, append(args, "serve", "mcp"))
-	env := map[string]any{}
-	for _, v := range install.Directories {
-		if dir := a.Env(v); dir != "" {
-			env[v] = dir
-		}
-	}
-	if len(env) > 0 {
-		entry["env"] = env
-	}
-	return entry, nil
+	return m.Program(command, append(args, "serve", "mcp"), a.Env), nil
 }
 
 // installRow is memdesk's entry in an agent's configuration.

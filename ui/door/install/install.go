@@ -61,7 +61,7 @@ func bearerHeader(form, tokenEnv string) map[string]any {
 var Clients = []Client{
 	{Name: "claude", File: homeFile(".claude.json"), Project: ".mcp.json", path: []string{"mcpServers"},
 		Stdio: func(c string, args []string) map[string]any {
-			return map[string]any{"type": "stdio", "command": c, "args": args, "env": map[string]any{}}
+			return map[string]any{"type": "stdio", "command": c, "args": args, variables: map[string]any{}}
 		},
 		HTTP: func(url, v string) map[string]any {
 			return map[string]any{"type": "http", "url": url, "headers": bearerHeader("${%s}", v)}
@@ -196,9 +196,23 @@ func ours(have any, entry map[string]any) bool {
 	return filepath.Base(command) == program && n >= 2 && args[n-2] == "serve" && args[n-1] == "mcp"
 }
 
-// Directories are the variables of an entry that this command writes: in other directories the server would know nothing
+// Program is the entry of a program to start in the directories of this environment.
+func (m Client) Program(command string, args []string, env func(string) string) map[string]any {
+	entry, set := m.Stdio(command, args), map[string]any{}
+	for _, v := range directories {
+		if dir := env(v); dir != "" {
+			set[v] = dir
+		}
+	}
+	if len(set) > 0 {
+		entry[variables] = set
+	}
+	return entry
+}
+
+// directories are the variables of an entry that this command writes: in other directories the server would know nothing
 // of this desk's erasures and holds.
-var Directories = []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME"}
+var directories = []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME"}
 
 // withAdded is an entry with what somebody has added to the one before it: members that this command does not write, and
 // further variables of the program.
@@ -213,7 +227,7 @@ func (m Client) withAdded(have, entry map[string]any) map[string]any {
 	theirs, _ := have[variables].(map[string]any)
 	if _, starts := entry["command"]; starts && len(theirs) > 0 {
 		all := maps.Clone(theirs)
-		for _, v := range Directories { // from an earlier run of this command
+		for _, v := range directories { // from an earlier run of this command
 			delete(all, v)
 		}
 		set, _ := entry[variables].(map[string]any)
