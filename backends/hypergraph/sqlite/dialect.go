@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"memdesk/backends/hypergraph"
@@ -88,7 +89,10 @@ func (d dialect) TierColumn() string { return d.layout.nodeFilter().Tier }
 
 // rules returns the limits of the file's schema.
 func (s *Store) rules() sqlgraph.Rules {
-	r := sqlgraph.Rules{Vocabulary: s.vocabulary, Subjects: s.layout.own, Dimensions: s.layout.dimensions}
+	r := sqlgraph.Rules{Vocabulary: s.vocabulary, Subjects: s.layout.own, Dimensions: maxVectorDimensions}
+	if s.inMemory {
+		r.Dimensions = math.MaxInt32
+	}
 	if !s.layout.vectors {
 		r.NoVectors = "the database has no table for vectors, and the schema of a recurse database is never changed"
 	}

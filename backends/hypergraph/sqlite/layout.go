@@ -14,8 +14,6 @@ type layout struct {
 	// vectors reports that the table node_embeddings exists. A recurse file has it only if a provider
 	// was ever configured, and memdesk adds no table to such a file.
 	vectors bool
-	// dimensions is the most that a vector has.
-	dimensions int
 
 	// The expressions to select; those for the times of nodes are used for recurse only.
 	created, updated, accessed string
@@ -29,7 +27,6 @@ func ownLayout() layout {
 	return layout{
 		own:         true,
 		vectors:     true,
-		dimensions:  maxVectorDimensions,
 		hasVector:   "n.has_vector",
 		edgeCreated: "e.created_at",
 		nodeKey:     map[model.Order]string{model.OrderNewest: "n.created_at", model.OrderOldest: "n.created_at"},
@@ -42,7 +39,6 @@ func ownLayout() layout {
 func recurseLayout(vectors bool) layout {
 	l := layout{
 		vectors:     vectors,
-		dimensions:  maxVectorDimensions,
 		created:     "CAST(n.created_at AS TEXT)",
 		updated:     "CAST(n.updated_at AS TEXT)",
 		accessed:    "CAST(n.last_accessed AS TEXT)",

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"math"
-	"strings"
 
 	"memdesk/backends/internal/litefile"
 	"memdesk/internal/clock"
@@ -23,16 +22,13 @@ func Memory(ctx context.Context, c clock.Clock) (*Store, error) {
 		_ = s.Close()
 		return nil, err
 	}
-	if err := file.Direct(ctx, "open", `DROP TABLE node_embeddings`, anyLength); err != nil {
+	if err := file.Direct(ctx, "open", `DROP TABLE node_embeddings`, vectorTable(math.MaxInt32)); err != nil {
 		_ = s.Close()
 		return nil, err
 	}
-	s.inMemory, s.layout.dimensions = true, math.MaxInt32
+	s.inMemory = true
 	return s, nil
 }
-
-// anyLength makes the table of vectors without the limit of a file.
-var anyLength = strings.Replace(vectorTable, `dimensions BETWEEN 1 AND 2048`, `dimensions > 0`, 1)
 
 // memoryMedium shows that no byte of an item is in any file.
 type memoryMedium struct{ s *Store }

@@ -1,5 +1,7 @@
 package sqlite
 
+import "strconv"
+
 // The own schema. Table and column names follow recurse (recurse.md, "Schema"), so
 // that one set of queries reads both; what differs:
 //
@@ -91,7 +93,7 @@ var tablesUp = []string{
 		status        TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'completed', 'rejected'))
 	) STRICT, WITHOUT ROWID`,
 	`CREATE INDEX decisions_by_parent ON decisions (parent_id)`,
-	vectorTable,
+	vectorTable(maxVectorDimensions),
 	`CREATE TABLE counters (
 		tier    TEXT NOT NULL,
 		type    TEXT NOT NULL,
@@ -102,14 +104,17 @@ var tablesUp = []string{
 	) STRICT, WITHOUT ROWID`,
 }
 
-const vectorTable = `CREATE TABLE node_embeddings (
+// vectorTable makes the table of vectors, each of at most that many dimensions.
+func vectorTable(most int) string {
+	return `CREATE TABLE node_embeddings (
 		node_id    TEXT PRIMARY KEY NOT NULL REFERENCES nodes (id) ON DELETE CASCADE,
 		embedding  BLOB NOT NULL,
 		model      TEXT NOT NULL,
-		dimensions INTEGER NOT NULL CHECK (dimensions BETWEEN 1 AND 2048 AND length(embedding) = 4 * dimensions),
+		dimensions INTEGER NOT NULL CHECK (dimensions BETWEEN 1 AND ` + strconv.Itoa(most) + ` AND length(embedding) = 4 * dimensions),
 		created_at INTEGER NOT NULL,
 		updated_at INTEGER NOT NULL
 	) STRICT`
+}
 
 var tablesDown = []string{
 	`DROP TABLE counters`,
