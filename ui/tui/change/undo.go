@@ -313,7 +313,10 @@ func keptSize(u operator.UndoRow) string {
 func undoRecord(d *desk.Desk, u operator.UndoRow) record.Row[operator.UndoRow] {
 	esc := d.Esc
 	name := prose.NameFirst(esc, u.Item)
-	if dir, base := path.Split(u.Item); len(u.Items) > 1 && base != "" {
+	if dir, base := path.Split(u.Item); len(u.Items) > 1 {
+		if base == "" { // an id may end in a slash
+			dir, base = "", dir
+		}
 		name = esc.Sprintf("%s and %s more  %s", esc.LineMax(base, prose.MaxTitle), prose.Group(len(u.Items)-1), esc.LineMax(dir, prose.MaxTitle))
 	}
 	return record.Row[operator.UndoRow]{Key: u.ID, Raw: u, Cells: []safetext.Text{
