@@ -57,7 +57,7 @@ func (a *app) itemsCommand() *cobra.Command {
 	fl.IntVar(&f.limit, "limit", 0, "at most `N` per store (default 100)")
 	fl.StringVar(&f.cursor, "cursor", "", "go on at the `CURSOR` that the last page gave")
 	fl.BoolVar(&f.all, "all", false, "every page, archived and bookkeeping items included")
-	filterFlags(fl, &f.filter)
+	a.filterFlags(fl, &f.filter)
 	fl.StringVar(&f.filter.Agent, "agent", "", "only items of this `AGENT`, or written by it")
 	fl.BoolVar(&f.origin, "origin", false, "also who wrote each item last, as far as memdesk or its store knows")
 	return a.listing(c, false)
@@ -308,11 +308,11 @@ func (a *app) showPlain(s model.Store, it model.Item) {
 }
 
 // filterFlags adds the flags of a filter.
-func filterFlags(fl *pflag.FlagSet, f *operator.ItemFilter) {
+func (a *app) filterFlags(fl *pflag.FlagSet, f *operator.ItemFilter) {
 	fl.StringVar(&f.Subject, "subject", "", "only what concerns this person (`ID`), by the store's own keys")
 	fl.StringVar(&f.Type, "type", "", "only items of this `TYPE` or kind")
-	timeVar(fl, &f.Since, "since", "only what changed at this `TIME` or later (2026-05-21 or 2026-05-21T10:00:00Z)")
-	timeVar(fl, &f.Until, "until", "only what changed before this `TIME`")
+	a.timeVar(fl, &f.Since, "since", "only what changed at this `TIME` or later (2026-05-21 or 2026-05-21T10:00:00Z)")
+	a.timeVar(fl, &f.Until, "until", "only what changed before this `TIME`")
 	fl.Float64Var(&f.Confidence, "confidence", 0, "only items of this confidence or more, `0..1`")
 	fl.StringVar((*string)(&f.Archived), "archived", "", "`also|only` items that the store's own search skips")
 }

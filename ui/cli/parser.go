@@ -130,12 +130,12 @@ func alone(c *cobra.Command, flag string, with ...string) (err error) {
 }
 
 // timeVar adds a flag for a time, as operator.ParseSince reads it; empty is the zero time.
-func timeVar(fl *pflag.FlagSet, to *time.Time, name, about string) {
+func (a *app) timeVar(fl *pflag.FlagSet, to *time.Time, name, about string) {
 	fl.Func(name, about, func(text string) (err error) {
 		if *to = (time.Time{}); text == "" {
 			return nil
 		}
-		if *to, err = operator.ParseSince(text, time.Now()); err != nil {
+		if *to, err = operator.ParseSince(text, a.Clock.Now()); err != nil {
 			return usage("%v", err)
 		}
 		return nil

@@ -94,7 +94,7 @@ func (a *app) recallCommand() *cobra.Command {
 	f.StringVar(&format, "format", hookText, "with --hook: `text|claude`; claude is for Claude Code's SessionStart hook")
 	f.BoolVar(&origins, "origin", false, "also who wrote each hit last, as far as memdesk or its store knows")
 	f.StringVar(&explain, "explain", "", "why this item (`REF`, or its id in the one --store) is a hit or is not, instead of the hits")
-	filterFlags(f, &filter)
+	a.filterFlags(f, &filter)
 	f.StringVar(&req.Tier, "tier", "", "only this `TIER`")
 	f.IntVar(&req.Limit, "limit", 0, "at most `N` hits per store, 20 at the most")
 	f.StringVar(&req.WorkspaceID, "workspace", "", "only this `WORKSPACE`")
