@@ -229,9 +229,8 @@ func (s *Shelf) Erase(match func(data []byte) bool) (int, error) {
 // Attach shows a store's held writes in its quarantine and lets Forget remove them. It goes below the policy,
 // so that the removal is checked and recorded.
 func (s *Shelf) Attach(store model.Store) model.Store {
-	own := store
 	store.Quarantine = heldQuarantine{s, store.Name, store.Quarantine}
-	store.Provider = heldProvider{store.Provider, s, own}
+	store.Provider = heldProvider{store.Provider, s, store}
 	return store
 }
 
