@@ -24,8 +24,8 @@ func TestColumnsAndViews(t *testing.T) {
 	r.press(":", "view mine", "enter").see("[5 Conflicts]", "1 of 3", "STORE↑").gone("│")
 	r.press("ctrl+w", "/", "ctrl+u", "-f gdn", "enter").see("garden.md", "1 of 1")
 	r.press("esc", "4").see("[4 Quarantine]", "highlighted").press("i").see("sha256").press("i").see("highlighted").press(">").see("STORE↑")
-	r.press(">", ">", ">").see("NOW↑").press("home").see("▌ crewship CREW.md  crews/eng/s… ✖ poisoned") // the worst state first
-	r.press("-", "<", "<", "<", "<")
+	r.press(">", ">").see("NOW↑").press("home").see("▌ crewship CREW.md  crews/eng/s… ✖ poisoned") // the worst state first
+	r.press("-", "<", "<", "<")
 	r.press(":", "view none", "enter").see("there is no view")
 	r.press(":", "view", "enter").see("say which view")
 }

@@ -23,7 +23,7 @@ func (f Fit) Width(column, most int) int {
 
 // Column is the room of a column.
 type Column struct {
-	Most    int  // at most so wide, unless the last column leaves room
+	Most    int  // at most so wide, unless the last column leaves room; it leaves what it has beyond its own Most, 0: what it does not need
 	Least   int  // kept for lack of room; 0: it shrinks and goes first
 	Support bool // it supports the others, and goes before one of them has less than its least; the last one goes first
 }
@@ -75,7 +75,11 @@ func (f Fit) Widths(room int, columns []Column) []int {
 		set(0, out[0]+rest)
 	}
 	for i := range columns[:last] {
-		if by := min(rest-f.Width(last, rest), f.Width(i, out[i]+rest)-out[i]); by > 0 && out[i] > 0 {
+		keeps := f.Width(last, rest)
+		if most := columns[last].Most; most > 0 {
+			keeps = min(keeps, max(most, columns[last].Least))
+		}
+		if by := min(rest-keeps, f.Width(i, out[i]+rest)-out[i]); by > 0 && out[i] > 0 {
 			set(i, out[i]+by)
 		}
 	}

@@ -57,6 +57,25 @@ func TestWidths(t *testing.T) {
 	}
 }
 
+// A last column of endless texts must leave the others what they need once it has enough.
+func TestTheLastColumnHasEnough(t *testing.T) {
+	columns := []Column{{Most: 22, Least: 16}, {Most: 11, Least: 11}, {Most: 30, Least: 16}}
+	for _, c := range []struct {
+		room int
+		want []int
+	}{
+		{43, []int{16, 11, 0}}, {50, []int{22, 11, 0}}, {63, []int{22, 11, 0}}, {70, []int{29, 11, 0}}, {95, []int{54, 11, 0}}, {120, []int{54, 11, 0}},
+	} {
+		var fit Fit
+		for i, w := range []int{53, 10, 300} {
+			fit.See(i, w, 0)
+		}
+		if got := fit.Widths(c.room, columns); !slices.Equal(got, c.want) {
+			t.Errorf("in %d columns: %v, want %v", c.room, got, c.want)
+		}
+	}
+}
+
 // A last column that supports the others must go where it cannot be read, and its room go to the first.
 func TestSupportingLastColumnGoes(t *testing.T) {
 	columns := []Column{{Most: 20, Least: 8}, {Most: 10, Least: 6}, {Most: 9, Least: 5, Support: true}, {Least: 12, Support: true}}

@@ -31,11 +31,11 @@ func New(d *pane.Bench, at int, stories *Stories) desk.Listing {
 		Pane: at, Noun: "entry", Tell: tellEntry,
 		Empty: "Nothing is quarantined in any store that could be read. `1` Health shows stores that could not.",
 		Columns: []record.Column{
-			{Title: "STORE", Width: 11}, {Title: "SOURCE", Width: 22}, {Title: "CATEGORY", Width: 18, Dim: true}, {Title: "NOW", Width: 11}, {Title: "AGE", Width: 5, Right: true, Dim: true}, {Title: "RULE, MATCH"},
+			{Title: "STORE", Width: 11}, {Title: "SOURCE", Width: 22}, {Title: "NOW", Width: 11}, {Title: "AGE", Width: 5, Right: true, Dim: true}, {Title: "RULE, MATCH", Width: 29},
 		},
-		Least: []int{9, 16, 0, 11, 0, 16}, Traits: record.Traits[operator.QuarantineEntry]{Badge: 4, Worst: true, Poll: true,
+		Least: []int{9, 16, 11, 0, 16}, Traits: record.Traits[operator.QuarantineEntry]{Badge: 3, Worst: true, Poll: true,
 			Store: func(e operator.QuarantineEntry) string { return e.Store },
-			Less:  map[int]func(a, b operator.QuarantineEntry) int{4: func(a, b operator.QuarantineEntry) int { return b.At.Compare(a.At) }}},
+			Less:  map[int]func(a, b operator.QuarantineEntry) int{3: func(a, b operator.QuarantineEntry) int { return b.At.Compare(a.At) }}},
 	}
 	if d.Origins != nil { // before the rule, which takes the rest
 		at := len(kind.Columns) - 1
@@ -268,7 +268,7 @@ func (en *entries) discarded(entries map[model.Ref]operator.QuarantineEntry) fun
 func quarantineRecord(d *desk.Desk, e operator.QuarantineEntry) record.Row[operator.QuarantineEntry] {
 	esc := d.Esc
 	what := esc.Sprintf("%s: %s", esc.Line(e.Pattern), esc.LineMax(e.Excerpt, prose.MaxTitle))
-	tones := []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneWarn, paint.ToneInfo}
+	tones := []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneInfo}
 	switch {
 	case e.Problem != "":
 		what = d.St.Badge(paint.ToneBad, esc.LineMax(e.Problem, prose.MaxTitle))
@@ -277,12 +277,12 @@ func quarantineRecord(d *desk.Desk, e operator.QuarantineEntry) record.Row[opera
 		what = esc.Sprintf("(known false positive) %s", what)
 	}
 	live := desk.LivenessOf(e.Live)
-	tones[3] = map[operator.Liveness]paint.Tone{operator.LivePoisoned: paint.ToneBad, operator.LiveClean: paint.ToneGood, operator.LiveUnknown: paint.ToneWarn}[live]
+	tones[2] = map[operator.Liveness]paint.Tone{operator.LivePoisoned: paint.ToneBad, operator.LiveClean: paint.ToneGood, operator.LiveUnknown: paint.ToneWarn}[live]
 	now := string(live)
 	if desk.Held(e) {
 		now = "waits"
 	}
-	cells := []safetext.Text{esc.Line(e.Store), prose.NameFirst(esc, e.Source), esc.Line(e.Category), esc.Const(now), esc.Const(d.Time.Age(e.At)), what}
+	cells := []safetext.Text{esc.Line(e.Store), prose.NameFirst(esc, e.Source), esc.Const(now), esc.Const(d.Time.Age(e.At)), what}
 	if d.Origins != nil {
 		who := esc.Const(desk.Nobody)
 		if e.Writer != nil {
