@@ -106,8 +106,10 @@ func (p *Pane) place() desk.ScopeOf {
 }
 
 func (p *Pane) noCreate() string {
-	at := p.place()
-	return cmp.Or(act.When(at.Store == "", "no store is open"), NoCreateIn(p.d.Desk, at.Store))
+	if p.Level == levelOverview && p.noRow() != "" {
+		return p.noRow()
+	}
+	return NoCreateIn(p.d.Desk, p.place().Store)
 }
 
 func (p *Pane) createHere() tea.Cmd { return p.d.Edits.CreateIn(p.place()) }

@@ -289,7 +289,13 @@ func (p *Pane) noList() string {
 }
 
 func (p *Pane) noTree() string {
-	return act.When(len(p.Overview.Window.Rows) == 0 && p.Overview.Query == "", "no store is open")
+	switch w := p.Overview.Window; {
+	case len(w.Rows) > 0 || p.Overview.Query != "":
+		return ""
+	case !w.Loaded:
+		return w.Nothing()
+	}
+	return "no store is open"
 }
 
 // noRow says why the tree has no row to act on.

@@ -123,3 +123,22 @@ func TestAVanishedRow(t *testing.T) {
 		t.Errorf("the row that is there: %v, %q", err, o.Row(1))
 	}
 }
+
+// TestALoadingTreeIsNotEmpty: before the first rows nobody knows whether a store is open, and a filter that leaves
+// nothing closes none.
+func TestALoadingTreeIsNotEmpty(t *testing.T) {
+	p := New(pane.NewBench(desktest.New()), 0)
+	why := func(want string) {
+		t.Helper()
+		for _, got := range []string{p.noRow(), p.noCreate()} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%q, want %q", got, want)
+			}
+		}
+	}
+	why("still loading")
+	p.Overview.Window.Loaded = true
+	why("no store is open")
+	p.Overview.Query = "nothing has this"
+	why("the filter leaves nothing")
+}
