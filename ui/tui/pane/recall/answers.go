@@ -29,14 +29,9 @@ func (p *Pane) statuses() []status {
 		return nil
 	}
 	out := []status{{text: p.summary(), paint: st.Dim}}
-	for _, a := range p.answers {
-		if a.failed {
-			out = append(out, status{st.Esc.Line(a.answer.Store), a.Status, st.Glyphs.State[paint.ToneBad], st.Bad})
-		}
-	}
-	for _, name := range p.waiting {
-		if !p.running {
-			out = append(out, status{st.Esc.Line(name), safetext.Const("no answer: the question was withdrawn"), st.Glyphs.State[paint.ToneBad], st.Bad})
+	for _, s := range p.unanswered() {
+		if !s.waits { // the first line names those that are still asked
+			out = append(out, s.status)
 		}
 	}
 	var more []safetext.Text
@@ -47,6 +42,33 @@ func (p *Pane) statuses() []status {
 	}
 	if len(more) > 0 {
 		out = append(out, status{text: st.Esc.Join(more, st.Glyphs.Dot.String()), paint: st.Dim})
+	}
+	return out
+}
+
+// unanswered is a store without an answer, and why; waits: it is still asked.
+type unanswered struct {
+	status
+	waits bool
+}
+
+// unanswered are the stores that failed, did not answer before the question was withdrawn, or are still asked.
+func (p *Pane) unanswered() (out []unanswered) {
+	st := p.d.St
+	add := func(store string, words safetext.Text, waits bool) {
+		out = append(out, unanswered{status{st.Esc.Line(store), words, st.Glyphs.State[paint.ToneBad], st.Bad}, waits})
+	}
+	for _, a := range p.answers {
+		if a.failed {
+			add(a.answer.Store, a.Status, false)
+		}
+	}
+	for _, name := range p.waiting {
+		if p.running {
+			add(name, safetext.Const("no answer yet"), true)
+		} else {
+			add(name, safetext.Const("no answer: the question was withdrawn"), false)
+		}
 	}
 	return out
 }

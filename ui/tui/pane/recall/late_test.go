@@ -117,3 +117,23 @@ func TestStoresWithMoreShareALine(t *testing.T) {
 		t.Errorf("the line is %q", all[1].text)
 	}
 }
+
+// TestAWithdrawnQuestionIsNotWaitedFor: on the screen, in an export and read out, a store that gave no answer must not
+// seem to be on its way once the question was withdrawn.
+func TestAWithdrawnQuestionIsNotWaitedFor(t *testing.T) {
+	d := pane.NewBench(desktest.New(backends.Member{Name: "far", Store: model.Store{Name: "far"}}))
+	p := New(d, 2)
+	p.Resize(100, 30)
+	p.Input.Insert("rye")
+	p.start()
+	says := func(want string) {
+		t.Helper()
+		page, _ := p.ReadPage(t.Context(), "", 9)
+		if len(p.unanswered()) != 1 || p.unanswered()[0].text.String() != want || len(page.Notices) != 1 || page.Notices[0].String() != "Store far: "+want {
+			t.Errorf("%v and %v, want %q", p.unanswered(), page.Notices, want)
+		}
+	}
+	says("no answer yet")
+	p.Update(recallOver{p.gen})
+	says("no answer: the question was withdrawn")
+}

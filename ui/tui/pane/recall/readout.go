@@ -32,7 +32,12 @@ func (p *Pane) ReadPage(_ context.Context, cursor string, limit int) (desk.PageR
 	esc := p.d.Esc
 	if cursor == "" {
 		for _, a := range p.answers {
-			said = append(said, esc.Sprintf("Store %s: %s", a.answer.Store, a.Status))
+			if !a.failed {
+				said = append(said, esc.Sprintf("Store %s: %s", a.answer.Store, a.Status))
+			}
+		}
+		for _, s := range p.unanswered() {
+			said = append(said, esc.Sprintf("Store %s: %s", s.name, s.text))
 		}
 		p.hits = nil
 		for _, h := range p.rows {

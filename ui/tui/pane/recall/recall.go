@@ -531,13 +531,8 @@ func hitDatum(h hitRow) desk.Datum {
 func (p *Pane) exportHits() tea.Cmd {
 	rows := slices.Clone(p.rows)
 	var missing []safetext.Text
-	for _, a := range p.answers {
-		if a.failed {
-			missing = append(missing, p.d.Esc.Sprintf("%s: %s", p.d.Esc.Line(a.answer.Store), a.Status))
-		}
-	}
-	for _, name := range p.waiting {
-		missing = append(missing, p.d.Esc.Sprintf("%s: no answer yet", p.d.Esc.Line(name)))
+	for _, s := range p.unanswered() {
+		missing = append(missing, p.d.Esc.Sprintf("%s: %s", s.name, s.text))
 	}
 	return p.d.Exports.ExportTable("recall", func(_ context.Context, write func(desk.Datum) error) ([]safetext.Text, error) {
 		for _, h := range rows {
