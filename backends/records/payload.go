@@ -213,21 +213,47 @@ func Fields(o *jsonedit.Object, fixed []string, without ...string) (out []model.
 // SetFields writes fields as members: unwanted old ones go, unless they are fixed. A value that was a number,
 // an object or a list stays one; any other is text.
 func SetFields(o *jsonedit.Object, old, want []model.Field) {
-	keep := map[string]bool{}
+	keep, set := map[string]bool{}, map[int][]byte{}
+	var more []model.Field
 	for _, f := range want {
 		keep[f.Name] = true
 		have, isText := o.Text(f.Name)
-		switch {
-		case o.Find(f.Name) >= 0 && have == f.Value:
-		case o.Find(f.Name) >= 0 && !isText && json.Valid([]byte(f.Value)):
-			o.Set([]byte(f.Value), f.Name)
+		switch at := o.Find(f.Name); {
+		case at < 0:
+			more = append(more, f)
+		case have == f.Value:
+		case !isText && json.Valid([]byte(f.Value)):
+			set[at] = []byte(f.Value)
 		default:
-			o.Set(jsonedit.Quote(f.Value), f.Name)
+			set[at] = jsonedit.Quote(f.Value)
 		}
 	}
+	gone := map[string]bool{}
 	for _, f := range old {
-		if !keep[f.Name] && !f.ReadOnly {
-			o.Remove(f.Name)
+		gone[f.Name] = !keep[f.Name] && !f.ReadOnly
+	}
+	var line []byte // written once: each change by itself would read it anew
+	last := int32(0)
+	for i, m := range o.Members {
+		if v, ok := set[i]; ok {
+			line, last = append(append(line, o.Line[last:m.Value.Start]...), v...), m.Value.End
 		}
 	}
+	line = append(line, o.Line[last:]...)
+	if rest, _, err := jsonedit.Without(line, func(name string) bool { return gone[name] }); err == nil {
+		line = rest
+	}
+	if n, err := jsonedit.Parse(line); err == nil {
+		*o = *n
+	}
+	if len(more) == 0 {
+		return
+	}
+	comma, colon := o.Manner()
+	value := jsonedit.Quote(more[0].Value) // with the further members behind it
+	for _, f := range more[1:] {
+		value = append(append(value, comma...), jsonedit.Quote(f.Name)...)
+		value = append(append(value, colon...), jsonedit.Quote(f.Value)...)
+	}
+	o.Set(value, more[0].Name)
 }

@@ -14,7 +14,11 @@ import (
 type Object struct {
 	Line    []byte
 	Members []Member
+	at      map[string]int // the member that counts, by name; nil: Find makes it
 }
+
+// few is how many members Find looks through one by one.
+const few = 32
 
 // Member is one name with its value. Of duplicates the last one counts, as every
 // JSON reader has it.
@@ -38,7 +42,19 @@ func Parse(line []byte) (*Object, error) {
 // Find is the member that counts under the first of the names that is there, -1
 // for none.
 func (o *Object) Find(names ...string) int {
+	if o.at == nil && len(o.Members) > few {
+		o.at = make(map[string]int, len(o.Members))
+		for i, m := range o.Members {
+			o.at[m.Name] = i
+		}
+	}
 	for _, name := range names {
+		if i, there := o.at[name]; there {
+			return i
+		}
+		if o.at != nil {
+			continue
+		}
 		for i := len(o.Members) - 1; i >= 0; i-- {
 			if o.Members[i].Name == name {
 				return i
