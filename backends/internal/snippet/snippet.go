@@ -14,23 +14,27 @@ import (
 // lead is how many characters of a snippet stand before the match.
 const lead = 120
 
+// mostWords is how many words of a query are looked for in a text.
+const mostWords = 50
+
 // Cut cuts at most model.SnippetRunes characters around the first place where
-// the query, or else one of its words, stands in the text, and tells its line.
+// the query, or else one of its first words, stands in the text, and tells its line.
 // Line 0 means that no such place was found: the text matched by meaning.
 func Cut(text, query string) (string, int) {
 	runes := []rune(text) // an invalid byte becomes U+FFFD (R23)
 	folded := foldRunes(runes)
-	at := indexRunes(folded, foldRunes([]rune(strings.TrimSpace(query))))
+	at := index(folded, strings.TrimSpace(query))
 	if at < 0 {
-		for _, word := range strings.FieldsFunc(query, NotWord) {
-			if i := indexRunes(folded, foldRunes([]rune(word))); i >= 0 && (at < 0 || i < at) {
+		words := strings.FieldsFunc(query, NotWord)
+		for _, word := range words[:min(mostWords, len(words))] {
+			if i := index(folded, word); i >= 0 && (at < 0 || i < at) {
 				at = i
 			}
 		}
 	}
 	line := 0
 	if at >= 0 {
-		line = 1
+		at, line = utf8.RuneCountInString(folded[:at]), 1
 		for _, r := range runes[:at] {
 			if r == '\n' {
 				line++
@@ -87,25 +91,19 @@ func foldRune(r rune) rune {
 	return unicode.ToLower(unicode.ToUpper(r))
 }
 
-func foldRunes(in []rune) []rune {
+// foldRunes is Fold as valid UTF-8, in which a match of bytes is one of characters.
+func foldRunes(in []rune) string {
 	out := make([]rune, len(in))
 	for i, r := range in {
 		out[i] = foldRune(r)
 	}
-	return out
+	return string(out)
 }
 
-// indexRunes is strings.Index over runes; an empty needle is nowhere.
-func indexRunes(in, needle []rune) int {
-	if len(needle) == 0 || len(needle) > len(in) {
+// index finds a needle in a folded text; an empty one is nowhere.
+func index(folded, needle string) int {
+	if needle == "" {
 		return -1
 	}
-	// Bytes are searched faster than runes, and the folded text is valid UTF-8, so
-	// a byte match is a match on rune boundaries.
-	text := string(in)
-	at := strings.Index(text, string(needle))
-	if at < 0 {
-		return -1
-	}
-	return len([]rune(text[:at]))
+	return strings.Index(folded, foldRunes([]rune(needle)))
 }
