@@ -19,7 +19,7 @@ type Version struct {
 func (a *store) Revisions(ctx context.Context, id string) (model.Versions, error) {
 	out := model.Versions{State: model.Recorded}
 	t, err := a.past(ctx, id, "", func(v Version) {
-		out.Versions = append(out.Versions, model.Version{ID: v.ID, At: Time(v.At), By: v.By, Bytes: cmp.Or(v.Bytes, int64(len(v.Text))), Readable: true})
+		out.Versions = append(out.Versions, model.Version{ID: v.ID, At: Time(v.At), By: v.By, Bytes: cmp.Or(v.Bytes, int64(len(v.Text))), Readable: v.ID != ""})
 	}, func() { out.Versions = nil })
 	if err == nil && t.Past == nil {
 		return model.Versions{State: model.Unrecorded, Reason: "the program keeps no history of a " + t.Tier.Name}, nil

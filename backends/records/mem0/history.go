@@ -36,7 +36,7 @@ func (s *store) names() (old, is, what, order string) {
 // past yields a memory's earlier texts; for a deletion the deleted text.
 func (s *store) past(tx records.Tx, id, version string, yield func(records.Version)) error {
 	old, is, what, order := s.names()
-	text, args := `SELECT CAST(id AS TEXT), COALESCE(updated_at, created_at, ''), `+what+`, COALESCE(`+is+`, `+old+`, '') FROM `+s.history+` WHERE memory_id = ?`, []any{id}
+	text, args := `SELECT COALESCE(CAST(id AS TEXT), ''), COALESCE(updated_at, created_at, ''), COALESCE(`+what+`, ''), COALESCE(`+is+`, `+old+`, '') FROM `+s.history+` WHERE memory_id = ?`, []any{id}
 	if version != "" {
 		text, args = text+` AND CAST(id AS TEXT) = ?`, append(args, version)
 	}
@@ -56,7 +56,7 @@ func (s *store) concerning(tx records.Tx, subjects []string, yield func(id, subj
 			return err
 		}
 		for _, r := range rows {
-			yield(r.ID, sub, "its user_id")
+			yield(records.Escape(r.ID), sub, "its user_id")
 		}
 	}
 	if s.spoken == "" {

@@ -151,6 +151,49 @@ func TestUndo(t *testing.T) {
 	}
 }
 
+// TestIDWithASlash: an erasure takes the memory with a slash in its id, its history and what its row says, and not the message
+// of another person whose address its id would be unescaped.
+func TestIDWithASlash(t *testing.T) {
+	dir := folder(t)
+	exec(t, dir+"/v.db", `ALTER TABLE vectors ADD COLUMN more TEXT`,
+		`INSERT INTO vectors VALUES ('message/zz', x'00', '{"user_id":"maren","data":"x"}', NULL), ('message/yy', x'00', '{"user_id":"brin","data":"of [erased]"}', 'of maren')`)
+	exec(t, dir+"/h.db", `INSERT INTO messages VALUES ('zz', 'user_id=brin', 'user', 'hi', NULL, '')`,
+		`INSERT INTO memory_history (memory_id, new_value, action) VALUES ('message/zz', 'x', 'ADD')`)
+	s := open(t, dir)
+	var ids []string
+	must(t, s.Subjects.Concerning(t.Context(), []string{"maren"}, func(h model.SubjectHit) bool {
+		ids = append(ids, h.ID)
+		return true
+	}))
+	id := "message" + model.Inner + "/"
+	if !slices.Equal(ids, []string{id + "zz"}) {
+		t.Errorf("concerning: %q", ids)
+	}
+	_, err := s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Subjects: []string{"maren"}, Removed: []string{id + "zz"}, Edited: []string{id + "yy"},
+		Concerns: func(b []byte) bool { return strings.Contains(string(b), "maren") },
+		Redact:   func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), "maren", "[erased]")) }})
+	must(t, err)
+	if got := cell(t, dir+"/h.db", `SELECT count(*) FROM memory_history WHERE memory_id = 'message/zz'`); got != "0" {
+		t.Errorf("%s rows of history are left", got)
+	}
+	if got := cell(t, dir+"/v.db", `SELECT more FROM vectors WHERE id = 'message/yy'`); got != "of [erased]" {
+		t.Errorf("the edited row says %q", got)
+	}
+}
+
+// TestHistoryWithNull: one row without an id or an event must not hide the others.
+func TestHistoryWithNull(t *testing.T) {
+	dir := t.TempDir()
+	exec(t, dir+"/v.db", schema(t, "mem0"), `INSERT INTO vectors VALUES ('m1', x'00', '{"data":"x"}')`)
+	exec(t, dir+"/h.db", `CREATE TABLE history (id TEXT PRIMARY KEY, memory_id TEXT, old_memory TEXT, new_memory TEXT, event TEXT, created_at TEXT, updated_at TEXT, is_deleted INTEGER, actor_id TEXT, role TEXT)`,
+		`INSERT INTO history (id, memory_id, new_memory, event) VALUES ('a', 'm1', 'x', NULL), (NULL, 'm1', 'y', 'ADD')`)
+	v, err := open(t, dir).History.Revisions(t.Context(), "m1")
+	must(t, err)
+	if len(v.Versions) != 2 || v.Versions[0].Readable == v.Versions[1].Readable {
+		t.Errorf("the versions are %+v", v.Versions)
+	}
+}
+
 // TestOwnerless reports the history of deleted memories, whose owner is unknown (M06).
 func TestOwnerless(t *testing.T) {
 	s := open(t, folder(t))
