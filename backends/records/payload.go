@@ -113,9 +113,10 @@ func (p Payloads) Delete(tx Tx, id string) (int64, error) {
 	return tx.Exec(`DELETE FROM `+p.Table+` WHERE `+p.row, id)
 }
 
-// Keep reads a row so that Insert can write it again; name is the table's name in the kept row.
+// Keep reads a row so that Insert can write it again; name is the table's name in the kept row. The plus is that of
+// KeepWhole.
 func (p Payloads) Keep(tx Tx, name, id string) ([]model.BesideRow, error) {
-	return KeepRows(tx, name, p.Columns(), `SELECT `+strings.Join(append([]string{p.ID, p.Vector, p.Payload}, quoted(p.More)...), `, `)+` FROM `+p.Table+` m WHERE `+p.row, id)
+	return KeepRows(tx, name, p.Columns(), `SELECT `+strings.Join(append([]string{p.ID + `, ` + p.Vector + `, ` + p.Payload}, quoted(p.More)...), `, +`)+` FROM `+p.Table+` m WHERE `+p.row, id)
 }
 
 // Look reads the further columns of a table in an SQLite file.

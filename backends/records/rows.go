@@ -24,7 +24,11 @@ func KeepRows(tx Tx, table string, columns []string, query string, args ...any) 
 		}
 		row := model.BesideRow{Table: table}
 		for i, c := range cells {
-			row.Cells = append(row.Cells, cellOf(columns[i], c))
+			cell := cellOf(columns[i], c)
+			if cell.Type == "" {
+				return model.Errorf(model.Internal, "keep", "a value of column %.100q cannot be kept: it is a %T", columns[i], c)
+			}
+			row.Cells = append(row.Cells, cell)
 		}
 		out = append(out, row)
 		return nil
@@ -38,13 +42,14 @@ func KeepWhole(tx Tx, name, table, column string, columns []string, value string
 	return KeepRows(tx, name, columns, `SELECT +`+strings.Join(quoted(columns), `, +`)+` FROM `+table+` WHERE `+column+` = ?`, value)
 }
 
+// cellOf is a value in a kept row; one that could not be written again has no type.
 func cellOf(column string, v any) model.BesideCell {
-	c := model.BesideCell{Column: column, Type: model.CellText}
+	c := model.BesideCell{Column: column}
 	switch v := v.(type) {
 	case nil:
 		c.Type = model.CellNull
 	case string:
-		c.Value = v
+		c.Type, c.Value = model.CellText, v
 	case []byte:
 		c.Type, c.Value = model.CellBytes, base64.StdEncoding.EncodeToString(v)
 	case int64:

@@ -116,12 +116,15 @@ func TestUndo(t *testing.T) {
 	dir := folder(t)
 	exec(t, filepath.Join(dir, "h.db"), `ALTER TABLE messages ADD COLUMN "order" DATETIME`, `UPDATE messages SET "order" = '2026-05-01'`,
 		`ALTER TABLE memory_history ADD COLUMN "group" TEXT`, `UPDATE memory_history SET "group" = 'a'`) // columns of a newer version
+	for _, name := range []string{"v.db", "v_entities.db"} {
+		exec(t, filepath.Join(dir, name), `ALTER TABLE vectors ADD COLUMN seen TIMESTAMP`, `ALTER TABLE vectors ADD COLUMN pinned BOOLEAN`, `UPDATE vectors SET seen = '2026-01-02 03:04:05', pinned = 1`)
+	}
 	s := open(t, dir)
 	dump := func() string {
-		return cell(t, dir+"/v.db", `SELECT group_concat(id || hex(vector) || payload, ';') FROM (SELECT * FROM vectors ORDER BY id)`) +
+		return cell(t, dir+"/v.db", `SELECT group_concat(id || hex(vector) || payload || seen || typeof(pinned), ';') FROM (SELECT * FROM vectors ORDER BY id)`) +
 			cell(t, dir+"/h.db", `SELECT group_concat(id || memory_id || coalesce(new_value, '-') || action || coalesce(created_at, '-') || is_deleted || coalesce("group", '-'), ';') FROM (SELECT * FROM memory_history ORDER BY id)`) +
 			cell(t, dir+"/h.db", `SELECT group_concat(id || session_scope || content || coalesce("order", '-'), ';') FROM (SELECT * FROM messages ORDER BY id)`) +
-			cell(t, dir+"/v_entities.db", `SELECT group_concat(id || hex(vector) || payload, ';') FROM (SELECT * FROM vectors ORDER BY id)`)
+			cell(t, dir+"/v_entities.db", `SELECT group_concat(id || hex(vector) || payload || seen || typeof(pinned), ';') FROM (SELECT * FROM vectors ORDER BY id)`)
 	}
 	want := strings.Replace(dump(), `["m1","m2"]`, `["m2","m1"]`, 1) // the link is added at the end
 	for _, id := range []string{"m1", "message/s1"} {
