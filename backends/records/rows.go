@@ -141,9 +141,9 @@ func (t Table) KeepBy(name, table, column string, columns []string) Table {
 }
 
 // DropNamed removes the rows of a table that concern a subject and whose owner, named in column owner, no
-// longer exists: only their text says whose they are.
-func DropNamed(tx Tx, table, owner string, columns []string, concerns func([]byte) bool, stands func(owner string) (bool, error)) (n int64, err error) {
-	if concerns == nil {
+// longer exists: only their text says whose they are. They stay where the request refuses the layer.
+func DropNamed(tx Tx, table, owner string, columns []string, layer string, req model.ScrubRequest, stands func(owner string) (bool, error)) (n int64, err error) {
+	if req.Concerns == nil {
 		return 0, nil
 	}
 	named := map[string][]int64{}
@@ -156,11 +156,17 @@ func DropNamed(tx Tx, table, owner string, columns []string, concerns func([]byt
 			dest = append(dest, &texts[i])
 		}
 		err := scan(dest...)
-		if slices.ContainsFunc(texts, func(t sql.NullString) bool { return concerns([]byte(t.String)) }) {
+		if slices.ContainsFunc(texts, func(t sql.NullString) bool { return req.Concerns([]byte(t.String)) }) {
 			named[of] = append(named[of], id)
 		}
 		return err
 	})
+	if err != nil || len(named) == 0 {
+		return 0, err
+	}
+	if _, may := req.Permits(layer, nil); !may {
+		return 0, nil
+	}
 	for of, ids := range named {
 		there := false
 		if err == nil {

@@ -73,7 +73,7 @@ func (m Medium) schemaNames(ctx context.Context, req model.ScrubRequest) (kind s
 }
 
 // wouldClean asks about each table whose rows the scrub would change because they name
-// the subject. Rows tied to an item go with it, and are not asked about.
+// the subject, or belong to the subject. Rows tied to an item go with it, and are not asked about.
 func (m Medium) wouldClean(q *Query, req model.ScrubRequest) error {
 	tables, err := m.sideTables(q)
 	if err != nil {
@@ -88,6 +88,13 @@ func (m Medium) wouldClean(q *Query, req model.ScrubRequest) error {
 			continue // nothing of it can be changed: the scan of its layer tells what it holds
 		}
 		found := false
+		if !table.items {
+			n, err := m.belongs(q, table.name, req.Subjects)
+			if err != nil {
+				return err
+			}
+			found = n > 0
+		}
 		for _, p := range table.parts {
 			err = eachRow(q, table.name, key, p.columns, p.where, nil, func(at, cells []any) error {
 				found = found || clean(at, cells, req, nil) != nil
@@ -143,18 +150,19 @@ func (m Medium) scrubTables(ctx context.Context, req model.ScrubRequest, step fu
 				out = append(out, res)
 				continue
 			}
+			var refused model.LayerResult
 			if !table.items {
-				if res.Rows, err = m.dropRows(q, table.name, req); err != nil {
+				if res.Rows, refused, err = m.dropRows(q, table.name, req); err != nil {
 					return err
 				}
 			}
-			first, err := m.cleanParts(q, table, key, req, &res)
+			first, err := m.cleanParts(q, table, key, req, &res, refused)
 			if err != nil {
 				return err
 			}
 			if at := len(out); first.kept > 0 {
 				tied = append(tied, func() error {
-					again, err := m.cleanParts(q, table, key, req, &out[at])
+					again, err := m.cleanParts(q, table, key, req, &out[at], refused)
 					out[at].Rows -= min(again.done, first.partly)
 					return err
 				})
@@ -180,18 +188,21 @@ func (m Medium) scrubTables(ctx context.Context, req model.ScrubRequest, step fu
 // tally counts the rows that were changed, and those that the table's own rules kept: a row changed in part is both.
 type tally struct{ done, kept, partly int64 }
 
-// cleanParts goes through a table, and adds to its result.
-func (m Medium) cleanParts(q *Query, table sideTable, key []string, req model.ScrubRequest, res *model.LayerResult) (all tally, err error) {
+// cleanParts goes through a table, and adds to its result. refused is the result of rows that had to stay; empty: none.
+func (m Medium) cleanParts(q *Query, table sideTable, key []string, req model.ScrubRequest, res *model.LayerResult, refused model.LayerResult) (all tally, err error) {
 	clean := model.LayerResult{Layer: res.Layer, Method: "rows rewritten or removed", Verdict: model.VerdictClean, Rows: res.Rows}
 	for _, p := range table.parts {
-		t, refused, err := m.cleanTable(q, table.name, p, key, req)
+		t, more, err := m.cleanTable(q, table.name, p, key, req)
 		if err != nil {
 			return tally{}, err
 		}
 		all = tally{all.done + t.done, all.kept + t.kept, all.partly + t.partly}
-		if refused.Layer != "" {
-			clean.Method, clean.Verdict, clean.Reason = refused.Method, refused.Verdict, refused.Reason
+		if more.Layer != "" {
+			refused = more
 		}
+	}
+	if refused.Layer != "" {
+		clean.Method, clean.Verdict, clean.Reason = refused.Method, refused.Verdict, refused.Reason
 	}
 	if clean.Rows += all.done; all.kept > 0 {
 		clean.Verdict, clean.Reason = model.VerdictFailed, fmt.Sprintf("%d rows cannot be changed, because of the table's own rules: change them with the program whose table it is", all.kept)
@@ -340,24 +351,60 @@ func isVirtual(ddl string) bool {
 // quote makes an identifier of a name that came from the file.
 func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// dropRows removes the rows of a table that are tied to a removed item or belong to the person, and counts them.
-func (m Medium) dropRows(q *Query, table string, req model.ScrubRequest) (int64, error) {
-	gone, err := m.dropTied(q, table, req.Removed)
-	if err != nil {
-		return 0, err
+// owned are the conditions of a table's rows that belong to a person, each with one `?` for the id.
+func (m Medium) owned(q *Query, table string) (out []string, err error) {
+	for _, column := range m.Owners {
+		if has, err := hasColumn(q, table, column); err != nil {
+			return nil, err
+		} else if has {
+			out = append(out, quote(column)+` = ?`)
+		}
 	}
-	owned, err := deleteBy(q, table, m.Owners, req.Subjects)
-	gone += owned
-	if cond := m.OwnedRows[table]; cond != "" && err == nil {
+	if cond := m.OwnedRows[table]; cond != "" {
+		out = append(out, cond)
+	}
+	return out, nil
+}
+
+// belongs counts the rows of a table that belong to the person.
+func (m Medium) belongs(q *Query, table string, subjects []string) (all int64, err error) {
+	conditions, err := m.owned(q, table)
+	for _, cond := range conditions {
+		for _, s := range subjects {
+			var n int64
+			if _, err := q.One(`SELECT count(*) FROM `+quote(table)+` WHERE `+cond, []any{s}, &n); err != nil {
+				return 0, err
+			}
+			all += n
+		}
+	}
+	return all, err
+}
+
+// dropRows removes the rows of a table that are tied to a removed item or belong to the person, and counts them. The
+// person's rows stay where the request refuses the table.
+func (m Medium) dropRows(q *Query, table string, req model.ScrubRequest) (gone int64, refused model.LayerResult, err error) {
+	if gone, err = m.dropTied(q, table, req.Removed); err != nil {
+		return 0, refused, err
+	}
+	n, err := m.belongs(q, table, req.Subjects)
+	if err != nil || n == 0 {
+		return gone, refused, err
+	}
+	if refused, may := req.Permits(m.tableLayer(table), nil); !may {
+		return gone, refused, nil
+	}
+	conditions, err := m.owned(q, table)
+	for _, cond := range conditions {
 		for _, s := range req.Subjects {
 			n, err := q.Exec(`DELETE FROM `+quote(table)+` WHERE `+cond, s)
 			if err != nil {
-				return 0, err
+				return 0, refused, err
 			}
 			gone += n
 		}
 	}
-	return gone, err
+	return gone, refused, err
 }
 
 // cleanTable goes through one part of a table row by row: a list of ids loses the removed ones, a text that

@@ -318,6 +318,28 @@ func TestGenerations(t *testing.T) {
 	}
 }
 
+// TestUnseenRowsStay: a scrub removes no row of the subject from a table that the plan does not list.
+func TestUnseenRowsStay(t *testing.T) {
+	path := file(t, seed, `CREATE TABLE mastra_ai_spans (id TEXT, userId TEXT)`, `INSERT INTO mastra_ai_spans VALUES ('s1', 'ada')`,
+		`CREATE TABLE vectors (vector_id TEXT, metadata TEXT)`, `INSERT INTO vectors VALUES ('v1', '{"resource_id":"ada"}')`)
+	s := open(t, mastra.Config{Path: path})
+	defer s.Close()
+	asked := map[string]bool{}
+	may := func(layer string, _ []byte) bool { asked[layer] = true; return false }
+	for _, dry := range []bool{true, false} {
+		clear(asked)
+		results, err := s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Subjects: []string{"ada"}, Dry: dry, May: may})
+		must(t, err)
+		for _, table := range []string{"mastra_ai_spans", "vectors"} {
+			layer := "mastra.db:" + table
+			stays := slices.ContainsFunc(results, func(r model.LayerResult) bool { return r.Layer == layer && r.Verdict == model.VerdictResidue })
+			if got := cell(t, path, `SELECT count(*) FROM `+table); got != "1" || !asked[layer] || !stays && !dry {
+				t.Errorf("dry %v: %s rows of %s stay, asked %v, %+v", dry, got, table, asked, results)
+			}
+		}
+	}
+}
+
 // TestVectorRows: rows of an erased resource go whole from a vector table of this file.
 func TestVectorRows(t *testing.T) {
 	path := file(t, seed, `CREATE TABLE memory_messages_4 (id INTEGER PRIMARY KEY, vector_id TEXT UNIQUE NOT NULL, embedding BLOB, metadata TEXT DEFAULT '{}')`,
@@ -373,7 +395,7 @@ func TestRedactionOfTextsThatMeet(t *testing.T) {
 	s := open(t, mastra.Config{Path: path})
 	defer s.Close()
 	before := cell(t, path, `SELECT content FROM mastra_messages WHERE id = 'm4'`)
-	_, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "message/m4", Mode: model.Replace, Content: "[erased] said\n\n\n\nBrin is 5"})
+	_, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "message/m4", Mode: model.Replace, Content: "[erased] said\n\n\n\nBrin is 5", Erase: true})
 	if after := cell(t, path, `SELECT content FROM mastra_messages WHERE id = 'm4'`); !errors.Is(err, model.Unsupported) || after != before {
 		t.Errorf("%v, left %s", err, after)
 	}

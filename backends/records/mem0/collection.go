@@ -59,7 +59,7 @@ func (c Config) over(ctx context.Context, server records.Server, location string
 			return model.Store{}, err
 		}
 		db := records.Joined{DB: server, Beside: records.Lite{File: file}}
-		medium := litefile.Medium{File: file, Items: messageTable, Tied: []string{"memory_id"}, Rows: s.dropOwnerless(server)}
+		medium := litefile.Medium{File: file, Items: messageTable, Tied: []string{"memory_id"}, Rows: s.dropOwnerless(server, file.Name)}
 		cfg.DB, cfg.ReadOnlyReason = db, cmp.Or(reason, s.unknown, file.ReadOnlyReason())
 		cfg.Maintainer = litefile.Media{ownerless{medium, db, s}, tables}
 	}
@@ -122,14 +122,14 @@ func (s *store) openHistory(ctx context.Context, c Config) (*litefile.File, erro
 }
 
 // dropOwnerless removes the history of deleted memories where it names the subject (M06).
-func (s *store) dropOwnerless(server records.Server) func(q *litefile.Query, req model.ScrubRequest) ([]model.LayerResult, error) {
+func (s *store) dropOwnerless(server records.Server, file string) func(q *litefile.Query, req model.ScrubRequest) ([]model.LayerResult, error) {
 	return func(q *litefile.Query, req model.ScrubRequest) ([]model.LayerResult, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // inside the caller's transaction, which ends with it
 		defer cancel()
 		res := model.LayerResult{Layer: "history, owner unknown", Method: "rows that name the person removed", Verdict: model.VerdictClean}
 		err := server.View(ctx, "scrub", func(tx records.Tx) (err error) {
 			old, is, _, _ := s.names()
-			res.Rows, err = records.DropNamed(q, s.history, "memory_id", []string{old, is}, req.Concerns, func(memory string) (bool, error) {
+			res.Rows, err = records.DropNamed(q, s.history, "memory_id", []string{old, is}, strings.Replace(s.history, "main.", file+":", 1), req, func(memory string) (bool, error) {
 				_, stands, err := s.memories.Row(tx, memory)
 				return stands, err
 			})

@@ -173,16 +173,26 @@ func TestCollectionScrub(t *testing.T) {
 	_, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: adas, KeepHistory: true})
 	must(t, err)
 	testpg.Exec(t, dsn, `INSERT INTO memories_entities VALUES ('`+rye+`', '{1}', '{"data":"Ada","user_id":"ada"}'), ('`+gone+`', '{1}', '{"data":"Ada","user_id":"brin"}')`)
-	results, err := s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Subjects: []string{"ada"}, Removed: []string{adas},
+	req := model.ScrubRequest{Subjects: []string{"ada"}, May: func(string, []byte) bool { return false },
 		Concerns: func(b []byte) bool { return strings.Contains(string(b), "Ada") },
-		Redact:   func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), "Ada", "[erased]")) }})
+		Redact:   func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), "Ada", "[erased]")) }}
+	dump := func() string {
+		return cell(t, history, `SELECT group_concat(id || new_memory, ';') FROM (SELECT * FROM history ORDER BY id)`)
+	}
+	before := dump()
+	_, err = s.Maintainer.Scrub(t.Context(), req)
+	if after := dump(); err != nil || after != before {
+		t.Errorf("a scrub that was refused left %q, %v", after, err)
+	}
+	req.Removed, req.May = []string{adas}, nil
+	results, err := s.Maintainer.Scrub(t.Context(), req)
 	must(t, err)
 	for _, r := range results {
 		if r.Verdict != model.VerdictClean && r.Layer != "statistics" {
 			t.Errorf("%+v", r)
 		}
 	}
-	if got := cell(t, history, `SELECT group_concat(id || new_memory, ';') FROM (SELECT * FROM history ORDER BY id)`); got != "3Brin met [erased] at the pier;4rain" {
+	if got := dump(); got != "3Brin met [erased] at the pier;4rain" {
 		t.Errorf("the history is %q", got)
 	}
 	layers, err := s.Maintainer.Layers(t.Context())
