@@ -31,6 +31,9 @@ type Medium struct {
 	// Raw gives the value of such a column for an item's id; false where the column holds no ids of such
 	// items. nil: the id itself.
 	Raw func(column, id string) (string, bool)
+	// TiedRows are further conditions on rows of a table that are tied to removed items, with `?1` for the JSON list of
+	// their ids, as they are without the marks in them (model.Inner).
+	TiedRows map[string]string
 	// Owners names the columns that hold a person's id, in any table that holds no items: a
 	// row of an erased person goes.
 	Owners []string

@@ -501,6 +501,17 @@ func (m Medium) dropTied(q *Query, table string, removed []string) (gone int64, 
 		}
 		gone += n
 	}
+	if cond := m.TiedRows[table]; cond != "" && len(removed) > 0 {
+		ids := make([]string, len(removed))
+		for i, id := range removed {
+			ids[i] = strings.ReplaceAll(id, model.Inner, "")
+		}
+		n, err := q.Exec(`DELETE FROM `+quote(table)+` WHERE `+cond, string(jsonedit.QuoteList(ids)))
+		if err != nil {
+			return 0, err
+		}
+		gone += n
+	}
 	return gone, nil
 }
 

@@ -92,7 +92,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		Concerning: has.concerning, Observe: has.observe,
 		Maintainer: litefile.Medium{
 			File: f, Items: items,
-			Tied: []string{"threadId", "thread_id"}, Raw: threadKey, Owners: []string{"resourceId", "userId"}, OwnedRows: has.ownedVectors(), Edited: editedRow,
+			Tied: []string{"threadId", "thread_id"}, Raw: threadKey, Owners: []string{"resourceId", "userId"}, OwnedRows: has.vectorRows(ownedVector), TiedRows: has.vectorRows(tiedVector), Edited: editedRow,
 		},
 	}), nil
 }
@@ -151,12 +151,19 @@ func hasColumn(tx records.Tx, table, column string) (bool, error) {
 	return len(missing) == 0, err
 }
 
-// ownedVectors are the rows of Mastra's vector tables in this file whose metadata names a resource: redacting
-// a text would leave its vector.
-func (l layout) ownedVectors() map[string]string {
+// The conditions of rows of Mastra's vector tables in this file whose metadata names a resource, or a removed thread or
+// message: redacting a text would leave its vector.
+const (
+	ownedVector = `json_valid(metadata) AND ? IN (json_extract(metadata, '$.resource_id'), json_extract(metadata, '$.resourceId'))`
+	tiedVector  = `json_valid(metadata) AND ('thread/' || COALESCE(json_extract(metadata, '$.thread_id'), json_extract(metadata, '$.threadId')) IN (SELECT value FROM json_each(?1))
+		OR 'message/' || json_extract(metadata, '$.message_id') IN (SELECT value FROM json_each(?1)))`
+)
+
+// vectorRows are a condition on the rows of each vector table.
+func (l layout) vectorRows(cond string) map[string]string {
 	out := map[string]string{}
 	for _, table := range l.vectors {
-		out[table] = `json_valid(metadata) AND ? IN (json_extract(metadata, '$.resource_id'), json_extract(metadata, '$.resourceId'))`
+		out[table] = cond
 	}
 	return out
 }

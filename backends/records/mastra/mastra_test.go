@@ -340,16 +340,18 @@ func TestUnseenRowsStay(t *testing.T) {
 	}
 }
 
-// TestVectorRows: rows of an erased resource go whole from a vector table of this file.
+// TestVectorRows: rows of an erased resource, thread or message go whole from a vector table of this file.
 func TestVectorRows(t *testing.T) {
 	path := file(t, seed, `CREATE TABLE memory_messages_4 (id INTEGER PRIMARY KEY, vector_id TEXT UNIQUE NOT NULL, embedding BLOB, metadata TEXT DEFAULT '{}')`,
-		`INSERT INTO memory_messages_4 (vector_id, embedding, metadata) VALUES ('v1', x'01', '{"resource_id":"ada","thread_id":"a/1 50%"}'), ('v2', x'02', '{"resource_id":"brin"}'), ('v3', x'03', 'no JSON')`)
+		`INSERT INTO memory_messages_4 (vector_id, embedding, metadata) VALUES ('v1', x'01', '{"resource_id":"ada","thread_id":"a/1 50%"}'), ('v2', x'02', '{"resource_id":"brin"}'), ('v3', x'03', 'no JSON'),
+			('v4', x'04', '{"thread_id":"a/1 50%"}'), ('v5', x'05', '{"thread_id":"b"}'), ('v6', x'06', '{"thread_id":"b","message_id":"m1"}')`)
 	s := open(t, mastra.Config{Path: path})
 	defer s.Close()
-	_, err := s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Subjects: []string{"ada"}, Concerns: func(b []byte) bool { return strings.Contains(string(b), "ada") },
-		Redact: func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), "ada", "[erased]")) }})
+	_, err := s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Subjects: []string{"ada"}, Removed: []string{"thread/a" + model.Inner + "/1 50%", "message/m1"},
+		Concerns: func(b []byte) bool { return strings.Contains(string(b), "ada") },
+		Redact:   func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), "ada", "[erased]")) }})
 	must(t, err)
-	if got := cell(t, path, `SELECT group_concat(vector_id) FROM memory_messages_4`); got != "v2,v3" {
+	if got := cell(t, path, `SELECT group_concat(vector_id) FROM memory_messages_4`); got != "v2,v3,v5" {
 		t.Errorf("the vectors are %s", got)
 	}
 }
