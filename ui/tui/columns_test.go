@@ -30,6 +30,18 @@ func TestColumnsAndViews(t *testing.T) {
 	r.press(":", "view", "enter").see("say which view")
 }
 
+// TestAViewLooksOnce: entering the pane of a view must not begin a look that ends the view's own.
+func TestAViewLooksOnce(t *testing.T) {
+	t.Parallel()
+	gone := filepath.Join(t.TempDir(), "fresh")
+	r := startRobot(t, start{scenario: "desk,acts,conflicts,live,one walk", width: 120, height: 40, env: []string{goneEnv + "=" + gone}})
+	r.see("48,210").press("5").see("1 of 5").press(":", "save mine", "enter").see("kept as mine").press("1").see("[1 Health")
+	if err := os.WriteFile(gone, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.press(":", "view mine", "enter").see("[5 Conflicts 6]", "of 6", "fresh.md")
+}
+
 // TestCommandsWhileTyping: a list above the line shows what it may become: commands and the acts of the pane, then
 // acts of other panes with their place, else what is called so or does so.
 func TestCommandsWhileTyping(t *testing.T) {

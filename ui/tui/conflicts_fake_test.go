@@ -3,6 +3,7 @@ package tui_test
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"memdesk/conflict"
@@ -90,6 +91,21 @@ func (f *conflictsFake) Conflicts(_ context.Context, q operator.PageQuery) (oper
 	}
 	page.Total.N = int64(len(page.Copies))
 	return page, nil
+}
+
+// oneWalk takes its time and, as the real source, keeps one walk only: another question ends the one under way.
+type oneWalk struct {
+	*conflictsFake
+	walks atomic.Int64
+}
+
+func (f *oneWalk) Conflicts(ctx context.Context, q operator.PageQuery) (operator.ConflictPage, error) {
+	mine := f.walks.Add(1)
+	time.Sleep(200 * time.Millisecond)
+	if f.walks.Load() != mine {
+		return operator.ConflictPage{Problems: []string{"the look stopped"}}, nil
+	}
+	return f.conflictsFake.Conflicts(ctx, q)
 }
 
 func (f *conflictsFake) Compare(_ context.Context, c conflict.Copy) (conflict.Comparison, error) {

@@ -124,6 +124,9 @@ func play(scenario string) error {
 				}
 				return []conflict.Copy{{Store: "crewship", ID: "notes/fresh copy.md", BaseID: "notes/fresh.md", Target: "notes/fresh.md", Tool: "finder", Confidence: names.Possible, Reason: "name pattern 16", At: now}}
 			}
+		case "one walk": // after "conflicts"; watched, but no look comes by itself to put a wrong one right
+			o.Poll = time.Hour
+			o.Conflicts = &oneWalk{conflictsFake: o.Conflicts.(*conflictsFake)}
 		case "journal": // a real one, after "acts"
 			r, err := jobs.Open(jobs.Options{Dir: filepath.Join(os.Getenv("HOME"), "state", "jobs"), Poll: 10 * time.Millisecond})
 			if err != nil {

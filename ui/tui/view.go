@@ -47,7 +47,8 @@ func (l *commandLine) openView(name string) tea.Cmd {
 	if v.wide != l.a.D.Wide {
 		cmds = append(cmds, a.widen())
 	}
-	return tea.Batch(append(cmds, a.Enter(v.pane), v.bring())...)
+	bring := v.bring() // first: it asks for the list, and a list that is asked for is entered without a second question
+	return tea.Batch(append(cmds, bring, a.Enter(v.pane))...)
 }
 
 func (l *commandLine) viewNames() []string {
