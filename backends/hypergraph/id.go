@@ -32,7 +32,7 @@ func needsPrefix(id string) bool {
 	return id == "" || id[0] == '/' || strings.HasPrefix(id, edgePrefix) || strings.HasPrefix(id, nodePrefix)
 }
 
-// TiedBy is what a column node_id or hyperedge_id holds in the rows of an item; false where the column holds
+// TiedBy is what a column node_id or hyperedge_id, or a list node_ids, holds in the rows of an item; false where the column holds
 // the other sort.
 func TiedBy(column, item string) (id string, ok bool) {
 	at, err := parseItemID("scrub", item)

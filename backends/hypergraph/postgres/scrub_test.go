@@ -138,8 +138,8 @@ func plant(t *testing.T, s *postgres.Store, dsn string) (removed []string) {
 		}
 		return nil
 	}))
-	testpg.Exec(t, dsn, `CREATE TABLE memdesk.history (n serial PRIMARY KEY, workspace text, node_id text, ids jsonb, note text);
-		INSERT INTO memdesk.history (workspace, node_id, ids, note) VALUES ('w', '`+hers+`-0', NULL, 'was hers'), ('w', 'x', '["`+hers+`-0","x"]', 'about `+hers+`'),
+	testpg.Exec(t, dsn, `CREATE TABLE memdesk.history (n serial PRIMARY KEY, workspace text, node_id text, node_ids jsonb, note text);
+		INSERT INTO memdesk.history (workspace, node_id, node_ids, note) VALUES ('w', '`+hers+`-0', NULL, 'was hers'), ('w', 'x', '["`+hers+`-0","x"]', 'about `+hers+`'),
 			('w', 'y', '["y"]', 'about `+his+`'), ('other', 'z', NULL, 'another workspace');
 		ANALYZE; CHECKPOINT`)
 	return removed
@@ -224,7 +224,7 @@ func scrubLeavesNoByte(t *testing.T, srv *testpg.Server) {
 	conn, err := pgx.Connect(t.Context(), dsn)
 	must(t, err)
 	defer conn.Close(t.Context())
-	must(t, conn.QueryRow(t.Context(), `SELECT string_agg(workspace || node_id || COALESCE(ids::text, '') || note, '|' ORDER BY n) FROM memdesk.history`).Scan(&history))
+	must(t, conn.QueryRow(t.Context(), `SELECT string_agg(workspace || node_id || COALESCE(node_ids::text, '') || note, '|' ORDER BY n) FROM memdesk.history`).Scan(&history))
 	if want := `wx["x"]about [erased]|wy["y"]about ` + his + `|otherzanother workspace`; history != want {
 		t.Errorf("history:\n got %s\nwant %s", history, want)
 	}
@@ -327,18 +327,23 @@ func sideNumbers(t *testing.T, srv *testpg.Server) {
 	}
 }
 
-// sideTies must leave the rows of a node whose name a removed edge has.
+// sideTies must leave the rows of a node whose name a removed edge has, and lists that are no lists of items.
 func sideTies(t *testing.T, srv *testpg.Server) {
 	dsn := database(t, srv, "ties", "postgres")
 	s := create(t, dsn)
 	testpg.Exec(t, dsn, `CREATE TABLE memdesk.ties (n int PRIMARY KEY, node_id text, hyperedge_id text);
-		INSERT INTO memdesk.ties VALUES (1, 'ada', NULL), (2, NULL, 'ada'), (3, 'bo', NULL), (4, NULL, 'bo')`)
+		INSERT INTO memdesk.ties VALUES (1, 'ada', NULL), (2, NULL, 'ada'), (3, 'bo', NULL), (4, NULL, 'bo');
+		CREATE TABLE memdesk.orders (customer text, tags jsonb);
+		INSERT INTO memdesk.orders VALUES ('Ben', '["bo"]'), ('Ida', '["bo", "rye"]')`)
 	res, err := s.Maintainer().Scrub(t.Context(), model.ScrubRequest{Removed: []string{"edge/ada", "bo"}})
 	if got := verdicts(t, res, err)["ties (rows)"]; got.Verdict != model.VerdictClean || got.Rows != 2 {
 		t.Errorf("%+v", got)
 	}
 	if got := testpg.Value(t, dsn, `SELECT string_agg(n::text, ' ' ORDER BY n) FROM memdesk.ties`); got != "1 4" {
 		t.Errorf("rows %q are left, want 1 and 4", got)
+	}
+	if got := testpg.Value(t, dsn, `SELECT string_agg(customer || tags, ' ' ORDER BY customer) FROM memdesk.orders`); got != `Ben["bo"] Ida["bo", "rye"]` {
+		t.Errorf("the lists of another program are now %s", got)
 	}
 }
 

@@ -113,7 +113,8 @@ type sideTable struct {
 	texts      []string          // columns
 	kinds      map[string]string // of all columns
 	numbers    []column
-	cells      []string // expressions: of the texts, then of the numbers
+	cells      []string        // expressions: of the texts, then of the numbers
+	nodes      map[string]bool // removed; a list node_ids loses them
 }
 
 func openTable(q *query, table, workspace string, req model.ScrubRequest) (*sideTable, error) {
@@ -121,7 +122,10 @@ func openTable(q *query, table, workspace string, req model.ScrubRequest) (*side
 	if err != nil {
 		return nil, err
 	}
-	t := &sideTable{q: q, req: req, from: schemaName + `.` + quote(table), args: []any{}, kinds: map[string]string{}}
+	t := &sideTable{q: q, req: req, from: schemaName + `.` + quote(table), args: []any{}, kinds: map[string]string{}, nodes: map[string]bool{}}
+	for _, id := range tiedBy("node_ids", req.Removed) {
+		t.nodes[id] = true
+	}
 	if _, t.items = itemTables[table]; t.items && req.Redact == nil {
 		t.req.Redact = func([]byte) []byte { return nil }
 	}
@@ -182,8 +186,8 @@ func (t *sideTable) look() (changes []rowChange, named bool, err error) {
 // judge adds to a row's change what becomes of one cell, and reports whether the cell names the subject.
 func (t *sideTable) judge(c *rowChange, i int, cell string) (concerns bool) {
 	text, drop := cell, false
-	if i < len(t.texts) {
-		text, drop = jsonedit.WithoutTexts(text, func(id string) bool { return slices.Contains(t.req.Removed, id) })
+	if i < len(t.texts) && t.texts[i] == "node_ids" {
+		text, drop = jsonedit.WithoutTexts(text, func(id string) bool { return t.nodes[id] })
 	}
 	c.drop = c.drop || drop
 	concerns = text != "" && t.req.Concerns != nil && t.req.Concerns([]byte(text))
@@ -252,12 +256,7 @@ func (t *sideTable) change(c rowChange) error {
 func dropTied(q *query, from, mine string, args []any, texts, removed []string) (int64, error) {
 	var gone int64
 	for _, column := range []string{"node_id", "hyperedge_id"} {
-		var ids []string
-		for _, id := range removed {
-			if raw, ok := hypergraph.TiedBy(column, id); ok {
-				ids = append(ids, raw)
-			}
-		}
+		ids := tiedBy(column, removed)
 		if !slices.Contains(texts, column) || len(ids) == 0 {
 			continue
 		}
@@ -268,4 +267,14 @@ func dropTied(q *query, from, mine string, args []any, texts, removed []string) 
 		gone += n
 	}
 	return gone, nil
+}
+
+// tiedBy is what a column holds in the rows of the items.
+func tiedBy(column string, items []string) (ids []string) {
+	for _, id := range items {
+		if raw, ok := hypergraph.TiedBy(column, id); ok {
+			ids = append(ids, raw)
+		}
+	}
+	return ids
 }

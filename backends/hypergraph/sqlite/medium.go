@@ -25,6 +25,7 @@ func (s *Store) Maintainer() model.Maintainer {
 		File:    s.file,
 		Items:   items,
 		Tied:    []string{"node_id", "hyperedge_id"},
+		Lists:   []string{"node_ids"},
 		Raw:     hypergraph.TiedBy,
 		Sibling: s.sibling,
 	}

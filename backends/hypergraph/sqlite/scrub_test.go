@@ -170,6 +170,27 @@ func TestScrubOfANodeAndAnEdgeOfOneName(t *testing.T) {
 	}
 }
 
+// TestScrubLeavesListsOfOtherPrograms: a list in a column that is none of the store's is no list of its items, whatever it
+// holds.
+func TestScrubLeavesListsOfOtherPrograms(t *testing.T) {
+	s, path := newRecurse(t, `CREATE TABLE orders (id INTEGER PRIMARY KEY, customer TEXT, tags TEXT, node_ids TEXT)`,
+		`INSERT INTO orders VALUES (1, 'Ben', '["tea"]', NULL), (2, 'Ida', '["tea","rye"]', NULL), (3, 'Tom', '["rye"]', '["tea","edge/tea"]')`)
+	res, err := s.Maintainer().Scrub(t.Context(), naming("tea"))
+	verdicts(t, res, err)
+	db, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var got string
+	if err := db.QueryRow(`SELECT group_concat(customer || tags || COALESCE(node_ids, ''), ' ') FROM orders`).Scan(&got); err != nil {
+		t.Fatal(err)
+	}
+	if want := `Ben["tea"] Ida["tea","rye"] Tom["rye"]["edge/tea"]`; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // TestScrubAsksForSideTables: rows that nobody has seen as they are now stay and are a residue; rows tied to a
 // removed item go all the same.
 func TestScrubAsksForSideTables(t *testing.T) {

@@ -28,7 +28,10 @@ type Medium struct {
 	// Tied names the columns that hold the id of an item, in any other table: a row tied to
 	// a removed item goes with it.
 	Tied []string
-	// Raw gives the value of such a column for an item's id; false where the column holds no ids of such
+	// Lists names the columns that hold a JSON list of ids of items, in any other table: a list loses the removed
+	// items, and a row whose list is empty then goes. A list in another column is a text like others.
+	Lists []string
+	// Raw gives the value of a column of Tied or Lists for an item's id; false where the column holds no ids of such
 	// items. nil: the id itself.
 	Raw func(column, id string) (string, bool)
 	// TiedRows are further conditions on rows of a table that are tied to removed items, with `?1` for the JSON list of

@@ -419,15 +419,20 @@ func (m Medium) cleanTable(q *Query, table string, p part, key []string, req mod
 		return t, refused, nil
 	}
 	var rows []cleanRow
-	removed := make(map[string]bool, len(req.Removed))
-	for _, id := range req.Removed {
-		removed[id] = true
+	lists := make([]map[string]bool, len(columns))
+	for i, c := range columns {
+		if slices.Contains(m.Lists, c) {
+			lists[i] = map[string]bool{}
+			for _, id := range m.raw(c, req.Removed) {
+				lists[i][id] = true
+			}
+		}
 	}
 	named := false
 	read := func() error {
 		rows = nil
 		return eachRow(q, table, key, columns, p.where, nil, func(at, cells []any) error {
-			if r := clean(at, cells, req, removed); r != nil {
+			if r := clean(at, cells, req, lists); r != nil {
 				r.drop = r.drop && !p.beside
 				rows, named = append(rows, *r), named || clean(at, cells, req, nil) != nil
 			}
@@ -486,16 +491,7 @@ func (m Medium) wholeRows(q *Query, table string, key []string) (map[string]bool
 // dropTied removes the rows that one of the tied columns ties to a removed item.
 func (m Medium) dropTied(q *Query, table string, removed []string) (gone int64, err error) {
 	for _, column := range m.Tied {
-		ids := removed
-		if m.Raw != nil {
-			ids = nil
-			for _, id := range removed {
-				if raw, ok := m.Raw(column, id); ok {
-					ids = append(ids, raw)
-				}
-			}
-		}
-		n, err := deleteBy(q, table, []string{column}, ids)
+		n, err := deleteBy(q, table, []string{column}, m.raw(column, removed))
 		if err != nil {
 			return 0, err
 		}
@@ -513,6 +509,19 @@ func (m Medium) dropTied(q *Query, table string, removed []string) (gone int64, 
 		gone += n
 	}
 	return gone, nil
+}
+
+// raw gives the values of a column for the ids of items.
+func (m Medium) raw(column string, items []string) (ids []string) {
+	if m.Raw == nil {
+		return items
+	}
+	for _, id := range items {
+		if raw, ok := m.Raw(column, id); ok {
+			ids = append(ids, raw)
+		}
+	}
+	return ids
 }
 
 // deleteBy removes the rows in which one of the columns, where the table has it, holds one
@@ -631,7 +640,8 @@ type cleanRow struct {
 	drop  bool
 }
 
-func clean(at, cells []any, req model.ScrubRequest, removed map[string]bool) *cleanRow {
+// clean is what becomes of a row; lists are, by column, the ids that a list of ids loses.
+func clean(at, cells []any, req model.ScrubRequest, lists []map[string]bool) *cleanRow {
 	r := cleanRow{at: at, cells: map[int]any{}}
 	for i, c := range cells {
 		text := cellText(c)
@@ -639,9 +649,11 @@ func clean(at, cells []any, req model.ScrubRequest, removed map[string]bool) *cl
 			r.drop = r.drop || req.Redact == nil
 			r.cells[i] = noNumber{}
 		}
-		after, emptied := jsonedit.WithoutTexts(text, func(id string) bool { return removed[id] })
-		if emptied {
-			r.drop = true
+		after := text
+		if lists != nil && lists[i] != nil {
+			var emptied bool
+			after, emptied = jsonedit.WithoutTexts(text, func(id string) bool { return lists[i][id] })
+			r.drop = r.drop || emptied
 		}
 		if req.Concerns != nil && after != "" && req.Concerns([]byte(after)) {
 			if req.Redact == nil {
