@@ -35,23 +35,23 @@ func Compare(ctx context.Context, s model.Store, c Copy) (Comparison, error) {
 		return out, err
 	}
 	out.CopyText, out.CopyRev = it.Body, it.Revision
-	switch c.BaseID {
-	case "":
-	case c.ID: // both sides stand in one item
-		out.BaseText, out.BaseRev = it.Body, it.Revision
-	default:
-		base, err := s.Browser.Read(ctx, c.BaseID)
-		if err != nil {
+	base := it // where both sides stand in one item
+	if c.BaseID != "" && c.BaseID != c.ID {
+		if base, err = s.Browser.Read(ctx, c.BaseID); err != nil {
 			return out, err
 		}
+	}
+	if c.BaseID != "" {
 		out.BaseText, out.BaseRev = base.Body, base.Revision
 	}
-	out.Redundant = c.BaseID != "" && c.BaseID != c.ID && out.BaseText == out.CopyText
+	out.Redundant = c.BaseID != "" && c.BaseID != c.ID && same(s, base, it)
 	if out.Binary || !c.Resolvable() || c.BaseID == "" {
 		out.Unknown = "not looked for"
 		return out, nil
 	}
-	out.Front = CompareFront(out.BaseText, out.CopyText)
+	if out.Front = CompareFront(out.BaseText, out.CopyText); !textual(s) {
+		out.Front = pairsOf(base.Meta, it.Meta)
+	}
 	out.findAncestor(ctx, s)
 	if out.Threefold() {
 		out.Hunks = merge.Three(out.Ancestor, out.BaseText, out.CopyText)

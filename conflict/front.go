@@ -69,15 +69,19 @@ func (p FieldPair) Same() bool { return p.InBase && p.InCopy && p.Base == p.Copy
 // CompareFront sets the front matter of two texts side by side, in the base's order, then the fields that
 // only the copy has.
 func CompareFront(base, copied string) []FieldPair {
+	return pairsOf(frontFields(base), frontFields(copied))
+}
+
+func pairsOf(base, copied []model.Field) []FieldPair {
 	var out []FieldPair
 	at := map[string]int{}
-	for _, f := range frontFields(base) {
+	for _, f := range base {
 		if _, twice := at[f.Name]; !twice {
 			at[f.Name] = len(out)
 			out = append(out, FieldPair{Name: f.Name, Base: f.Value, InBase: true})
 		}
 	}
-	for _, f := range frontFields(copied) {
+	for _, f := range copied {
 		if i, ok := at[f.Name]; ok {
 			if !out[i].InCopy {
 				out[i].Copy, out[i].InCopy = f.Value, true

@@ -3,8 +3,11 @@ package conflict_test
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 
+	"memdesk/backends/tracker/beads"
 	"memdesk/conflict"
 	"memdesk/model"
 )
@@ -67,4 +70,25 @@ func TestABaseMadeMeanwhileStays(t *testing.T) {
 		t.Error(err)
 	}
 	d.want(map[string]string{"notes/other.md": "copy\n", "notes/plan.md": "of an agent\n"})
+}
+
+// TestAWorkItemIsMoreThanItsBody: two lines of one id without a description are not the same item.
+func TestAWorkItemIsMoreThanItsBody(t *testing.T) {
+	const ours, theirs = `{"id":"x-2","title":"ours","status":"open","notes":"call Ann"}`, `{"id":"x-2","title":"theirs","status":"closed","notes":"call Bob"}`
+	for second, redundant := range map[string]bool{theirs: false, ours: true, strings.TrimSuffix(ours, "}") + `,"comments":[{"text":"a"}]}`: false} {
+		dir := t.TempDir()
+		write(t, dir, map[string]string{".beads/issues.jsonl": ours + "\n" + second + "\n"})
+		s, err := beads.Open(t.Context(), beads.Config{Name: "b", Path: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := conflict.Find(t.Context(), s, "x-2#2", conflict.Options{})
+		if err != nil || c.Redundant != redundant {
+			t.Errorf("%s: redundant %t, %s, %v", second, c.Redundant, c.Reason, err)
+		}
+		beside, err := conflict.Compare(t.Context(), s, c)
+		if err != nil || beside.Redundant != redundant || slices.ContainsFunc(beside.Front, func(f conflict.FieldPair) bool { return !f.Same() }) == redundant {
+			t.Errorf("%s: %+v, %v", second, beside.Front, err)
+		}
+	}
 }

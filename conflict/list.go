@@ -214,7 +214,7 @@ func (l *list) judge(ctx context.Context, p paired, texts map[string]side) (Copy
 			continue
 		}
 		c := describe(l.s.Name, p.id, r)
-		if c.compare(r, copied, base) && (best == nil || c.nearer(*best)) {
+		if c.compare(l.s, r, copied, base) && (best == nil || c.nearer(*best)) {
 			best = &c
 		}
 	}
@@ -243,7 +243,7 @@ func (c *Copy) takeCopy(s side) {
 }
 
 // compare compares a copy with its base; false when a name needs the texts' support and they do not give it.
-func (c *Copy) compare(r reading, copied, base side) bool {
+func (c *Copy) compare(s model.Store, r reading, copied, base side) bool {
 	c.takeCopy(copied)
 	if base.err != nil {
 		c.Base, c.Problem = BaseUnknown, "the base could not be read: "+base.err.Error()
@@ -260,7 +260,7 @@ func (c *Copy) compare(r reading, copied, base side) bool {
 	}
 	a, b := base.it.Body, copied.it.Body
 	key, like := "", ""
-	if a == b {
+	if same(s, base.it, copied.it) {
 		c.Base, c.Redundant, c.Shared, like = BaseIdentical, true, 100, "byte for byte its base"
 	} else {
 		c.Shared, key = sharedLines(a, b), sameKey(a, b)
@@ -271,6 +271,11 @@ func (c *Copy) compare(r reading, copied, base side) bool {
 	}
 	c.Reason = reasons(patternReason(r), "base exists", like)
 	return r.need != names.BaseAndContent || c.Redundant || c.Shared >= alike || key != ""
+}
+
+// same reports whether the copy adds nothing to its base. The body of a work item is one of its fields.
+func same(s model.Store, base, copied model.Item) bool {
+	return base.Body == copied.Body && (textual(s) || slices.Equal(base.Meta, copied.Meta))
 }
 
 // nearer reports whether the base of c fits better than that of o. A base that could not be read may be the right one:
@@ -321,7 +326,7 @@ func (l *list) dumps(t *tree, emit func(Copy) bool) (bool, error) {
 			try := c
 			try.Base, try.Orphan, try.BaseID, try.Target = BasePresent, false, base, base
 			r := reading{match: names.Match{Row: &dumpRow}, need: names.BaseAndContent}
-			if b := l.read(l.ctx, base, texts); b.err == nil && try.compare(r, copied, b) {
+			if b := l.read(l.ctx, base, texts); b.err == nil && try.compare(l.s, r, copied, b) {
 				c = try
 				break
 			}
@@ -366,7 +371,7 @@ func (l *list) known(emit func(Copy) bool) (bool, error) {
 				c.takeCopy(copied)
 				break
 			}
-			c.compare(reading{match: names.Match{Row: &names.Row{}}}, copied, base)
+			c.compare(l.s, reading{match: names.Match{Row: &names.Row{}}}, copied, base)
 			c.Reason = k.Reason
 		}
 		if !k.At.IsZero() {
