@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"slices"
+	"strings"
 
 	"memdesk/backends/internal/jsonedit"
 	"memdesk/backends/tracker"
@@ -23,8 +24,11 @@ func (s *Store) Keep(ctx context.Context, id string) (model.Beside, error) {
 	}
 	e := snap.entries[i]
 	out := model.Beside{Lines: []model.BesideLine{{At: i, Text: string(snap.line(i))}}}
+	if e.kind != tracker.Issue || snap.twins(e) > 1 {
+		return out, nil
+	}
 	for n, p := range snap.pairs {
-		if e.kind == tracker.Issue && (p.blocked == e.raw || p.blocker == e.raw) {
+		if p.blocked == e.raw || p.blocker == e.raw {
 			out.Lines = append(out.Lines, model.BesideLine{At: n, Text: string(snap.deps[p.start:p.next])})
 		}
 	}
@@ -32,35 +36,52 @@ func (s *Store) Keep(ctx context.Context, id string) (model.Beside, error) {
 }
 
 // putBack returns both files with a removed entry restored in its old place and bytes, except for the time of
-// its update. false where the kept data is another entry's, or there is no place for its pairs.
-func (s *snapshot) putBack(want tracker.Record, now string) (issues, deps []byte, ok bool) {
+// its update. place is that of the entry; -1 where the kept data is another entry's, or there is no place for its
+// pairs. Conflict where only the kept line can come back and does not: a repeated id's handle is no id.
+func (s *snapshot) putBack(want tracker.Record, now string) (issues, deps []byte, place int, err error) {
+	base := want.ID[:max(strings.LastIndexByte(want.ID, '#'), 0)]
+	repeated := s.Find(base) >= 0
+	defer func() {
+		if repeated && place < 0 {
+			err = model.Errorf(model.Conflict, "retain", "%q is the handle of a repeated id, and nothing kept its line; nothing was written", want.ID)
+		}
+	}()
 	if want.Back == nil || len(want.Back.Lines) == 0 {
-		return nil, nil, false
+		return nil, nil, -1, nil
 	}
 	own, pairs := want.Back.Lines[0], want.Back.Lines[1:]
 	was := parse([]byte(own.Text), nil)
-	if len(was.entries) != 1 || was.entries[0].id != want.ID || len(pairs) > 0 && s.deps == nil {
-		return nil, nil, false
+	if len(was.entries) != 1 {
+		return nil, nil, -1, nil
+	}
+	if was.entries[0].id == base {
+		repeated = true
+	} else if was.entries[0].id != want.ID {
+		return nil, nil, -1, nil
+	}
+	if len(pairs) > 0 && s.deps == nil {
+		return nil, nil, -1, nil
 	}
 	old := was.Record(0).With(tracker.FieldDepends, want.Field(tracker.FieldDepends)) // pairs of deps.jsonl are not in the line
 	if want.Kind == tracker.Memory {
 		old = was.Record(0)
 	}
 	if old.Kind != want.Kind || old.Revision() != want.Revision() {
-		return nil, nil, false
+		return nil, nil, -1, nil
 	}
 	line := []byte(own.Text)
 	if want.Kind == tracker.Issue {
 		o, err := jsonedit.Parse(line)
 		if err != nil {
-			return nil, nil, false
+			return nil, nil, -1, nil
 		}
 		o.Set(jsonedit.Quote(now), "updated_at", "updated")
 		line = o.Line
 	}
-	issues = s.append(line)
+	issues, place = s.append(line), len(s.entries)
 	if own.At >= 0 && own.At < len(s.entries) {
 		at := s.entries[own.At].start
+		place = own.At
 		issues = slices.Concat(s.issues[:at], line, []byte(lineEnd(s.issues)), s.issues[at:])
 	}
 	deps = s.deps
@@ -78,5 +99,5 @@ func (s *snapshot) putBack(want tracker.Record, now string) (issues, deps []byte
 		}
 		deps = slices.Concat(before, text, after)
 	}
-	return issues, deps, true
+	return issues, deps, place, nil
 }

@@ -36,8 +36,8 @@ func TestPairsComeBackAsLines(t *testing.T) {
 		}
 		rec := was.Record(was.Find("p-ccc"))
 		rec.Back = &kept
-		if _, deps, ok := look(one, c.meanwhile).putBack(rec, "2026-01-01T00:00:00Z"); !ok || string(deps) != c.want {
-			t.Errorf("%s: %v, %q; want %q", name, ok, deps, c.want)
+		if _, deps, place, err := look(one, c.meanwhile).putBack(rec, "2026-01-01T00:00:00Z"); err != nil || place < 0 || string(deps) != c.want {
+			t.Errorf("%s: %d, %v, %q; want %q", name, place, err, deps, c.want)
 		}
 	}
 }

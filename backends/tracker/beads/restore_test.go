@@ -1,8 +1,10 @@
 package beads_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -76,4 +78,49 @@ func TestRestoreOfAnOddName(t *testing.T) {
 			t.Errorf("restored: %+v, want %+v", got, was)
 		}
 	}
+}
+
+// TestRestoreOfARepeatedID: the handle of a repeated line is no id. The line comes back in its own bytes and place,
+// with the pairs that its twin kept, or not at all.
+func TestRestoreOfARepeatedID(t *testing.T) {
+	const one, mid, two = `{"id":"x-a","title":"first"}` + "\n", `{"id":"x-b","title":"b"}` + "\n", `{"id":"x-a","title":"second","updated_at":"2026-01-01T00:00:00Z"}` + "\n"
+	const deps = `{"blockerId":"x-b","blockedId":"x-a"}` + "\n"
+	s, dir := repo(t, map[string]string{"issues.jsonl": one + mid + two + mid, "deps.jsonl": deps})
+	forget := func(id string) model.RetainRequest {
+		t.Helper()
+		it := read(t, s, id)
+		kept, err := s.Beside(t.Context(), id)
+		must(t, err)
+		_, err = s.Provider.Forget(t.Context(), model.ForgetRequest{ID: id})
+		must(t, err)
+		return model.RetainRequest{ID: id, Content: it.Body, Meta: it.Meta, Mode: model.Replace, IfMatch: model.Absent, Restore: true, Beside: &kept}
+	}
+	back := func(req model.RetainRequest) error {
+		_, err := s.Provider.Retain(t.Context(), req)
+		return err
+	}
+	stands := func(want string) {
+		t.Helper()
+		got := regexp.MustCompile(`"updated_at":"[^"]*"`).ReplaceAllString(content(t, filepath.Join(dir, "issues.jsonl")), `"updated_at":"2026-01-01T00:00:00Z"`)
+		if d := content(t, filepath.Join(dir, "deps.jsonl")); got != want || d != deps && want == one+mid+two+mid {
+			t.Errorf("%s\nwant %s\npairs %s", got, want, d)
+		}
+	}
+	req := forget("x-a#2")
+	must(t, back(req))
+	stands(one + mid + two + mid)
+
+	second := forget("x-a#2")
+	bare := second
+	bare.Beside = nil
+	if err := back(bare); !errors.Is(err, model.Conflict) {
+		t.Errorf("without its line: %v", err)
+	}
+	first := forget("x-a")
+	if err := back(second); !errors.Is(err, model.Conflict) {
+		t.Errorf("before its twin: %v", err)
+	}
+	stands(mid + mid)
+	must(t, back(first))
+	must(t, back(second))
 }

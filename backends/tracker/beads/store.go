@@ -278,11 +278,13 @@ func (s *Store) Put(ctx context.Context, id string, change func(tracker.Record, 
 			got = have
 			return snap.issues, snap.deps, nil
 		}
-		var back bool
+		place := -1
 		if i < 0 {
-			issues, deps, back = snap.putBack(want, s.now())
+			if issues, deps, place, err = snap.putBack(want, s.now()); err != nil {
+				return nil, nil, err
+			}
 		}
-		if !back {
+		if place < 0 {
 			issues, deps, err = s.with(snap, i, have, want)
 		}
 		if err != nil {
@@ -290,6 +292,9 @@ func (s *Store) Put(ctx context.Context, id string, change func(tracker.Record, 
 		}
 		after := parse(issues, deps)
 		at := after.Find(id)
+		if place >= 0 && at != place {
+			return nil, nil, model.Errorf(model.Conflict, "retain", "the line would come back under another handle than %q: other lines of its id have gone or come; nothing was written", id)
+		}
 		if at < 0 {
 			return nil, nil, model.Errorf(model.Internal, "retain", "the line that was made for %q does not read back; nothing was written", id)
 		}
@@ -339,6 +344,16 @@ func (s *Store) with(snap *snapshot, i int, have, want tracker.Record) (issues, 
 	}
 	e := snap.entries[i]
 	return slices.Concat(snap.issues[:e.start], line, snap.issues[e.end:]), deps, nil
+}
+
+// twins counts the lines of an entry's id.
+func (s *snapshot) twins(e entry) (n int) {
+	for _, other := range s.entries {
+		if other.kind == e.kind && other.raw == e.raw {
+			n++
+		}
+	}
+	return n
 }
 
 // typed reports whether the newest work item of the file has _type.
@@ -421,7 +436,6 @@ func (s *Store) Remove(ctx context.Context, id string, check func(tracker.Record
 		raw := id
 		issues = snap.issues
 		removed = i >= 0
-		twins := 0
 		if i >= 0 {
 			if err := check(snap.Record(i)); err != nil {
 				return nil, nil, err
@@ -429,17 +443,9 @@ func (s *Store) Remove(ctx context.Context, id string, check func(tracker.Record
 			e := snap.entries[i]
 			raw = e.raw
 			issues = slices.Concat(snap.issues[:e.start], snap.issues[e.next:])
-			for _, other := range snap.entries {
-				if other.kind == e.kind && other.raw == raw {
-					twins++
-				}
-			}
-			if e.kind != tracker.Issue {
+			if e.kind != tracker.Issue || snap.twins(e) > 1 { // another line has the id and keeps its pairs
 				return issues, snap.deps, nil
 			}
-		}
-		if twins > 1 { // another line has the id and keeps its pairs
-			return issues, snap.deps, nil
 		}
 		return issues, snap.withoutPairs(func(p pair) bool { return p.blocked == raw || p.blocker == raw }), nil
 	})
