@@ -84,20 +84,33 @@ func (s *snapshot) putBack(want tracker.Record, now string) (issues, deps []byte
 		place = own.At
 		issues = slices.Concat(s.issues[:at], line, []byte(lineEnd(s.issues)), s.issues[at:])
 	}
-	deps = s.deps
-	for _, p := range pairs {
-		at := len(deps)
-		if now := parse(nil, deps); p.At >= 0 && p.At < len(now.pairs) {
-			at = now.pairs[p.At].start
-		}
-		before, text, after := deps[:at], []byte(p.Text), deps[at:]
-		if len(after) > 0 && !bytes.HasSuffix(text, []byte("\n")) { // it was the last line
-			text = append(text, lineEnd(deps)...)
-		}
-		if len(before) > 0 && !bytes.HasSuffix(before, []byte("\n")) && !bytes.Equal(before, bom) {
-			text = append([]byte(lineEnd(deps)), text...)
-		}
-		deps = slices.Concat(before, text, after)
+	if deps = s.deps; len(pairs) > 0 {
+		deps = s.withPairs(pairs)
 	}
 	return issues, deps, place, nil
+}
+
+// withPairs adds kept lines to deps.jsonl, each at its place among the pairs.
+func (s *snapshot) withPairs(kept []model.BesideLine) (out []byte) {
+	add := func(text []byte) {
+		if len(text) > 0 && len(out) > 0 && !bytes.HasSuffix(out, []byte("\n")) && !bytes.Equal(out, bom) {
+			out = append(out, lineEnd(s.deps)...)
+		}
+		out = append(out, text...)
+	}
+	at, next := 0, 0 // in deps, in its pairs
+	for n, p := range kept {
+		for next < len(s.pairs) && next+n < p.At {
+			next++
+		}
+		to := len(s.deps)
+		if next < len(s.pairs) && p.At >= 0 {
+			to = s.pairs[next].start
+		}
+		add(s.deps[at:to])
+		add([]byte(p.Text))
+		at = to
+	}
+	add(s.deps[at:])
+	return out
 }

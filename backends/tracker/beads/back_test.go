@@ -1,9 +1,13 @@
 package beads
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"memdesk/model"
 )
 
 // TestPairsComeBackAsLines: a pair kept from a last line without a line end, or put back behind one, must not join
@@ -39,5 +43,27 @@ func TestPairsComeBackAsLines(t *testing.T) {
 		if _, deps, place, err := look(one, c.meanwhile).putBack(rec, "2026-01-01T00:00:00Z"); err != nil || place < 0 || string(deps) != c.want {
 			t.Errorf("%s: %d, %v, %q; want %q", name, place, err, deps, c.want)
 		}
+	}
+}
+
+// TestManyPairsComeBack: an item in many pairs must come back within the time of one write.
+func TestManyPairsComeBack(t *testing.T) {
+	const n = 8000
+	var was, left []byte
+	var pairs []model.BesideLine
+	for i := range n {
+		line := fmt.Appendf(nil, `{"blockerId":"p-%d","blockedId":"p-%d"}`+"\n", i%4, i)
+		if was = append(was, line...); i%4 != 0 {
+			left = append(left, line...)
+			continue
+		}
+		pairs = append(pairs, model.BesideLine{At: i, Text: string(line)})
+	}
+	s := parse(nil, left)
+	if got := s.withPairs(pairs); !bytes.Equal(got, was) {
+		t.Error("the pairs are not in their old places")
+	}
+	if n := testing.AllocsPerRun(1, func() { s.withPairs(pairs) }); n > 2*float64(len(pairs)) { // a parse of the file for each pair makes thousands
+		t.Errorf("%v allocations", n)
 	}
 }
