@@ -627,3 +627,23 @@ func TestAnInterruptedWriteIsNoMemory(t *testing.T) {
 		t.Errorf("after the scrub: %v", err)
 	}
 }
+
+// TestALinkedDirectoryIsTold: a linked project or memory directory is a problem of every list and a finding, also
+// when it comes later.
+func TestALinkedDirectoryIsTold(t *testing.T) {
+	far := plant(t, t.TempDir(), "memory/b.md", "b")
+	dir := plant(t, t.TempDir(), "projects/p/memory/a.md", "a", "projects/q/notes.txt", "")
+	s := open(t, dir)
+	for path, to := range map[string]string{"projects/q/memory": far + "/memory", "projects/r": far} {
+		must(t, os.Symlink(to, filepath.Join(dir, filepath.FromSlash(path))))
+		for range 2 { // the second list is of what the first one knows
+			page, err := s.Browser.List(t.Context(), model.PageRequest{})
+			if err != nil || len(page.Items) != 1 || !slices.Contains(page.Problems, path+" "+model.LinkProblem) {
+				t.Errorf("%s: %+v, %v", path, page, err)
+			}
+		}
+		if found := backendtest.Examined(t, open(t, dir)).Findings; !slices.ContainsFunc(found, func(f model.HealthFinding) bool { return f.Kind == "symlink" && f.Ref == path }) {
+			t.Errorf("%s: findings %+v", path, found)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -53,6 +54,7 @@ type store struct {
 	agents  []agent             // of one workspace: one, with an empty directory and scope
 	indexes map[string]string   // by agent: the path of its database below the root
 	homes   map[string][]string // by agent: the directories of its workspaces, which other agents may share
+	linked  []string            // workspaces that are symbolic links: the walk tells them and does not follow
 	redact  bool
 	layout  *notes.Layout
 
@@ -151,7 +153,7 @@ func (s *store) detect(kept func() []string) (said []string, err error) {
 		return nil, model.E(model.PermissionDenied, "open", err)
 	}
 	for _, e := range entries {
-		if e.IsDir() && strings.HasPrefix(e.Name(), "workspace") {
+		if (e.IsDir() || e.Type() == fs.ModeSymlink) && strings.HasPrefix(e.Name(), "workspace") {
 			id := strings.TrimPrefix(strings.TrimPrefix(e.Name(), "workspace"), "-")
 			id = cmp.Or(id, mainAgent)
 			dirs[e.Name()] = id
@@ -174,10 +176,16 @@ func (s *store) detect(kept func() []string) (said []string, err error) {
 		}
 	}
 	for dir, id := range dirs {
-		if info, err := os.Lstat(filepath.Join(s.path, filepath.FromSlash(dir))); err != nil || !info.IsDir() {
-			continue
+		info, err := os.Lstat(filepath.Join(s.path, filepath.FromSlash(dir)))
+		switch {
+		case err != nil:
+		case slices.ContainsFunc(strings.Split(dir, "/"), func(p string) bool { return !notes.Shown(p) }):
+			said = append(said, fmt.Sprintf("the workspace of agent %q lies in a hidden directory and is not opened: open it as a store of its own", id))
+		case info.Mode().Type() == fs.ModeSymlink:
+			s.linked = append(s.linked, dir)
+		case info.IsDir():
+			s.agents = append(s.agents, agent{id: id, dir: dir})
 		}
-		s.agents = append(s.agents, agent{id: id, dir: dir})
 	}
 	slices.SortFunc(s.agents, func(a, b agent) int { return strings.Compare(a.dir, b.dir) })
 	return said, nil
@@ -190,6 +198,9 @@ const mainAgent = "main"
 func (s *store) enter(dir string) bool {
 	if !notes.Shown(path.Base(dir)) {
 		return false
+	}
+	if slices.ContainsFunc(s.linked, func(at string) bool { return strings.HasPrefix(at+"/", dir+"/") }) {
+		return true
 	}
 	for _, a := range s.agents {
 		file, in := strings.CutPrefix(dir, a.dir+"/")
@@ -340,10 +351,13 @@ func (s *store) address(tier, key string) (string, error) {
 	case tierInstructions:
 		file = "AGENTS.md"
 	}
-	if len(s.agents) != 1 {
-		return "", model.Errorf(model.InvalidInput, "retain", "there are several workspaces: name the file, %s/%s", s.agents[0].dir, file)
+	switch len(s.agents) {
+	case 0:
+		return "", model.Errorf(model.InvalidInput, "retain", "there is no workspace in this store")
+	case 1:
+		return path.Join(s.agents[0].dir, file), nil
 	}
-	return path.Join(s.agents[0].dir, file), nil
+	return "", model.Errorf(model.InvalidInput, "retain", "there are several workspaces: name the file, %s/%s", s.agents[0].dir, file)
 }
 
 // check refuses changes of read-only files (OC4).

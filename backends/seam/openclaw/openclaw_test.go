@@ -749,3 +749,35 @@ func TestEmptiedWorkspace(t *testing.T) {
 		must(t, s.Close())
 	}
 }
+
+// TestAWorkspaceThatIsNotOpened: a linked workspace is followed by nothing and told by everything; one in a hidden
+// directory is named. A store without a workspace takes no new item.
+func TestAWorkspaceThatIsNotOpened(t *testing.T) {
+	far := plant(t, t.TempDir(), "MEMORY.md", long, "SOUL.md", "calm\n")
+	for _, config := range []string{"{agents: {defaults: {workspace: 'workspace'}}}", "{}"} {
+		dir := plant(t, t.TempDir(), "openclaw.json", config)
+		must(t, os.Symlink(far, filepath.Join(dir, "workspace")))
+		s := open(t, openclaw.Config{Path: dir})
+		const told = "workspace is a symbolic link"
+		page, err := s.Browser.List(t.Context(), model.PageRequest{})
+		if err != nil || len(page.Items) != 0 || len(page.Problems) != 1 || !strings.HasPrefix(page.Problems[0], told) {
+			t.Errorf("list: %+v, %v", page, err)
+		}
+		if res, err := s.Provider.Recall(t.Context(), model.RecallRequest{Query: "weir"}); err != nil || !res.Bounded {
+			t.Errorf("recall: %+v, %v", res, err)
+		}
+		if !strings.Contains(strings.Join(s.Notes, "\n"), told) {
+			t.Errorf("notes %q", s.Notes)
+		}
+		if found := backendtest.Examined(t, s).Findings; !slices.ContainsFunc(found, func(f model.HealthFinding) bool { return f.Kind == "symlink" && f.Ref == "workspace" }) {
+			t.Errorf("findings %+v", found)
+		}
+		if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{Tier: "longterm", Mode: model.Replace, Content: "hello"}); !errors.Is(err, model.InvalidInput) {
+			t.Errorf("retain: %v", err)
+		}
+	}
+	dir := plant(t, t.TempDir(), "openclaw.json", "{agents: {entries: {mo: {workspace: '.spaces/mo'}}}}", ".spaces/mo/MEMORY.md", long, "workspace/MEMORY.md", long)
+	if s := open(t, openclaw.Config{Path: dir}); !strings.Contains(strings.Join(s.Notes, "\n"), `agent "mo" lies in a hidden directory`) {
+		t.Errorf("notes %q", s.Notes)
+	}
+}

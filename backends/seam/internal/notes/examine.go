@@ -3,6 +3,7 @@ package notes
 import (
 	"context"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"memdesk/backends/seam/internal/rootdir"
@@ -26,11 +27,17 @@ func (l *Layout) Examine(ctx context.Context, path string, each func(id string, 
 	}
 	defer root.Close()
 	var ids []string
-	if _, err := walk.Names(ctx, "health", root, walk.Rules{Enter: l.Enter, Take: layoutItem(l)}, func(id string) bool {
+	problems, err := walk.Names(ctx, "health", root, l.rules(), func(id string) bool {
 		ids = append(ids, id)
 		return true
-	}); err != nil {
+	})
+	if err != nil {
 		return nil, false
+	}
+	for _, p := range problems {
+		if link, ok := strings.CutSuffix(p, " "+model.LinkProblem); ok {
+			out = append(out, Finding("symlink", link, "a symbolic link where a directory with items can be: it is not followed, and what it leads to is no part of this store"))
+		}
 	}
 	for _, id := range ids {
 		if ctx.Err() != nil {

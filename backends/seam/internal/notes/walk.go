@@ -208,7 +208,7 @@ func (s *store) current(snap *snapshot) bool {
 // rules are those of every walk over the store: no dot folder, no machinery.
 func (s *store) rules() walk.Rules {
 	if l := s.cfg.Layout; l != nil {
-		return walk.Rules{Enter: s.isOpenDir, Take: layoutItem(l)}
+		return l.rules()
 	}
 	return walk.Rules{
 		Enter: s.isOpenDir,
@@ -217,10 +217,10 @@ func (s *store) rules() walk.Rules {
 	}
 }
 
-func layoutItem(l *Layout) func(dir string, name []byte) bool {
-	return func(dir string, name []byte) bool {
+func (l *Layout) rules() walk.Rules {
+	return walk.Rules{Enter: l.Enter, Linked: true, Take: func(dir string, name []byte) bool {
 		return l.isItem(rootdir.Place{Dir: dir, Name: string(name)}.Path())
-	}
+	}}
 }
 
 func baseName(id string) string { return id[strings.LastIndexByte(id, '/')+1:] }

@@ -26,7 +26,7 @@ type Look func(files *rootdir.Files, at rootdir.Place, was File) (m rootdir.Meta
 // paths and a file has 48 bytes beside its name. It is immutable except for the marks.
 type Tree struct {
 	Age
-	Problems []string // the directories that could not be read, in words
+	Problems []string // the directories that could not be read, and the links of Rules.Linked, in words
 	Aside    []string // paths of the files that the rules put aside
 	root     *folder
 	spans    []span // in the order of paths
@@ -41,6 +41,7 @@ type folder struct {
 	rows  []row
 	subs  []sub
 	aside []string // names
+	links []string // names
 	// problem is the read error, in words. again: not every change in the directory is reported.
 	problem string
 	again   bool
@@ -365,6 +366,9 @@ func (s *scan) note(d *folder) {
 		return
 	}
 	s.Dirs = append(s.Dirs, Seen{Path: orRoot(d.path), meta: d.meta})
+	for _, name := range d.links {
+		s.Problems = append(s.Problems, rootdir.Place{Dir: d.path, Name: name}.Path()+" "+model.LinkProblem)
+	}
 	for _, name := range d.aside {
 		s.Aside = append(s.Aside, rootdir.Place{Dir: d.path, Name: name}.Path())
 	}
@@ -403,7 +407,7 @@ func (d *folder) take(before *folder) bool {
 	if before == nil || before.again || !before.meta.Same(d.meta) || before.at.Sub(before.meta.Modified) < racy {
 		return false
 	}
-	d.names, d.rows, d.aside, d.subs = before.names, before.rows, before.aside, slices.Clone(before.subs)
+	d.names, d.rows, d.aside, d.links, d.subs = before.names, before.rows, before.aside, before.links, slices.Clone(before.subs)
 	return true
 }
 
@@ -424,11 +428,18 @@ func (s *scan) read(d *folder, dir *rootdir.Dir) error {
 		case r.Take == nil || r.Take(d.path, name):
 			rows = append(rows, row{name: uint32(len(names)), length: uint16(len(name))})
 			names = append(names, name...)
+		case r.Linked && r.Enter(rootdir.Place{Dir: d.path, Name: string(name)}.Path()):
+			d.links = append(d.links, string(name))
 		}
 		return true
 	})
+	d.links = slices.DeleteFunc(d.links, func(name string) bool {
+		m, err := dir.Stat(name)
+		return err != nil || m.Kind != rootdir.Link
+	})
+	slices.Sort(d.links)
 	if d.path != "" && marks.Repository() {
-		names, rows, d.subs, d.aside = names[:0], rows[:0], nil, nil
+		names, rows, d.subs, d.aside, d.links = names[:0], rows[:0], nil, nil, nil
 	}
 	d.names, d.rows = string(names), slices.Clone(rows)
 	s.names, s.rows = names, rows

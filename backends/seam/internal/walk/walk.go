@@ -22,6 +22,8 @@ type Rules struct {
 	Take func(dir string, name []byte) bool
 	// Aside excludes a file from the tree, by its path alone; nil: none.
 	Aside func(dir string, name []byte) bool
+	// Linked makes a problem of each link that has the path of a directory to enter and is no file to take.
+	Linked bool
 }
 
 // Seen is a directory of a walk and its last change.
@@ -32,7 +34,7 @@ type Seen struct {
 }
 
 // Names calls yield with the path of every file, in the order of paths, until it returns false.
-// Problems are the directories that could not be read, in words.
+// Problems are as in Tree.
 func Names(ctx context.Context, op string, root *rootdir.Dir, r Rules, yield func(path string) bool) (problems []string, err error) {
 	t, err := Scan(ctx, op, root, r, nil, nil, nil)
 	if err != nil {
