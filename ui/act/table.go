@@ -100,7 +100,7 @@ var (
 		Doc: "carry the plan out, after a question", Examples: []string{"erase 1"}}
 	Retry = Act{Name: "retry", Keys: []string{"r"}, Verb: "retry", Args: "NUMBER", Lists: []string{"erasure"},
 		Doc: "go on with what is left, after a question", Examples: []string{"retry 1"}}
-	Pause = Act{Keys: []string{"P"}, Verb: "pause", Args: "NUMBER", Lists: []string{"erasure"},
+	Pause = Act{Name: "pause", Keys: []string{"P"}, Verb: "pause", Args: "NUMBER", Lists: []string{"erasure"},
 		Doc: "pause the run at its next step, or let it go on", Examples: []string{"pause 1"}}
 	ExportPerson = Act{Keys: []string{"x"}, Verb: "export", Args: "NUMBER", Doc: "export everything about the person, for the person"}
 	Deadline     = Act{Keys: []string{"T"}, Verb: "deadline", Args: "NUMBER", Lists: []string{"erasure"},

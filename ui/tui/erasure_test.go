@@ -3,6 +3,7 @@ package tui_test
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -169,8 +170,10 @@ func TestErasureFromIntakeToReceipt(t *testing.T) {
 			id := o.only()
 			r.press("E").answer("for good?", "tab", id, "tab").see("[Erase]").press("enter")
 			r.see("No layer that can be reached holds the person", "has ended: complete", "Erasure › er-", "enter receipt").gone("has begun")
-			r.press("enter").see("● verified: every").press("esc").gone("● verified: every").press("esc").see("answered")
+			r.press("enter").see("● verified: every", "S save  V layers  y copy").press("y").see("copied the receipt of " + id)
+			r.press("S").answer("Save the receipt of "+id, "esc").see("cancelled", "● verified: every").press("esc").gone("● verified: every").press("esc").see("answered")
 			r.press("ctrl+r").golden(frame("complete"))
+			r.press("enter").see("● verified: every").press("V").see("(running sessions)", "1 of 3").gone("● verified: every").press("esc").see("answered")
 			r.press("enter").see("● verified: every").press("esc").gone("● verified: every")
 			// All clean layers share one row after the others, which names each of them; one that memdesk cannot change has its own.
 			r.press("V").see("(running sessions)", "● clean", "crewship.db", " lock files", "1 of 3").press("end").see("3 of 3").press("enter")
@@ -190,11 +193,18 @@ func TestErasureFromIntakeToReceipt(t *testing.T) {
 				t.Errorf("colours: %v", coloured)
 			}
 			clips := osc52.FindAllSubmatch(raw, -1)
-			if len(clips) != 2 {
+			if len(clips) != 3 {
 				t.Fatalf("%d clips", len(clips))
 			}
 			for i, c := range clips {
 				got, _ := base64.StdEncoding.DecodeString(string(c[1]))
+				if i == 2 { // the receipt as it is signed
+					var signed struct{ Payload []byte }
+					if err := json.Unmarshal(got, &signed); err != nil {
+						t.Fatal(err)
+					}
+					got = signed.Payload
+				}
 				if !strings.Contains(string(got), id) || strings.Contains(string(got), "maren") {
 					t.Errorf("clip %d: %s", i, got)
 				}
@@ -226,6 +236,17 @@ func TestTheRequestThatWasFiledIsAtTheCursor(t *testing.T) {
 	r.press("a").form("File a request to be forgotten", "usr_maren", "tab", "tab", "tab", "a letter", "tab", "tab").see("[Go on]")
 	r.press("enter").answer("File this request?", "tab").see("[File it]").press("enter").see("2 of 2", "usr_maren")
 	r.press("p").see("The plan of").press("esc").see("[6 Erasure", "2 of 2", "· planned")
+}
+
+// TestABoardActs: the keys that the page of a request names must work there, and lead its footer.
+func TestABoardActs(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, "")
+	o.file("--subject", "usr_none", "--received", "2026-05-01")
+	o.file("--subject", "usr_maren", "--received", "2026-05-02")
+	r := o.console(120, 40).see("1 of 2", "usr_none").press("enter").see("Erasure › er-", "Nothing was searched yet. p searches every store", " / search  p plan  v verify")
+	r.press("n").see("2 of 2").press("N").see("1 of 2").press("n").see("2 of 2", "usr_maren").press("p").see("The plan of")
+	r.press("/", "graph forget", "enter").see("/graph forget").press("enter").see("forget: the item goes").press("p").see("Plan ready: 7 of 7 stores searched")
 }
 
 // TestThePlanNamesTheOtherRequest: the plan must say that the subject has another open request, as

@@ -94,6 +94,7 @@ func (a *App) Changed(ok bool) tea.Cmd {
 func (a *App) Page(title string, page *text.Page) tea.Cmd {
 	ps := &a.Pages
 	ps.Overlay = ps.newOverlay(title)
+	ps.Overlay.acts = page.Acts
 	return ps.Overlay.Pager.Show(page, 0, nil)
 }
 

@@ -92,7 +92,7 @@ func TestLinearErasure(t *testing.T) {
 		hears("Is Maren Holt this person", "Is HF-2207 this person", "File this request?", "received (YYYY-MM-DD) (enter keeps 2026-05-21)", "Done: filed er-")
 	id := o.only()
 	c.say("refresh", "1", "erase 1", "retry 1", "pause 1", "layers 1", "receipt 1", "", "no", "approve 1").
-		hears("1. due in 31 days, state new, person usr_maren", "p in the list searches every store", "there is no plan yet, or it is void: p makes one", "no plan yet", "no run is under way", "there are verdicts at the end", "Save the status report of "+id, "Nothing was changed.")
+		hears("1. due in 31 days, state new, person usr_maren", "p searches every store", "there is no plan yet, or it is void: p makes one", "no plan yet", "no run is under way", "there are verdicts at the end", "Save the status report of "+id, "Nothing was changed.")
 	c.say("deadline 1", "no", "deadline 1", "extend by two months").hears("stop the clock", "Nothing was changed.", "extended by two months")
 	c.say("export 1", filepath.Join(o.dir, "person.zip"), "export").hears("Export everything about usr_maren?", "exported")
 	c.say("plan 1").hears("Long work has begun: plan "+id, "Plan ready: ", "Plan of "+id, "1. All stores: ", "2. Store ")

@@ -20,9 +20,10 @@ import (
 type overlay struct {
 	Title safetext.Text
 	Pager *text.Pager
-	words string // words that filter the page's lines
-	box   bool   // drawn as a box where the text has room
-	help  bool   // of the keys: ? closes it
+	words string    // words that filter the page's lines
+	box   bool      // drawn as a box where the text has room
+	help  bool      // of the keys: ? closes it
+	acts  []act.Act // of its text
 }
 
 // pages are the overlays: help, notices, messages.
@@ -104,7 +105,19 @@ func (ps *pages) overlayBindings() []act.Act {
 	if ps.Overlay.help {
 		help = act.Act{Keys: []string{"?"}, Doc: "close this page", Do: closed}
 	}
-	return slices.Concat([]act.Act{
+	acts := slices.Clone(ps.Overlay.acts)
+	for i := range acts {
+		do := acts[i].Do
+		acts[i].Do = func() tea.Cmd {
+			side := ps.a.Side
+			cmd := do()
+			if ps.a.Side != side { // it has opened a list, which the page must not cover
+				ps.Overlay = nil
+			}
+			return cmd
+		}
+	}
+	return slices.Concat(acts, []act.Act{
 		{Keys: []string{"esc", "q", "enter"}, Show: "esc", Name: "close", Doc: "close this page", Do: closed}, help,
 		{Keys: []string{":"}, Name: "command", Doc: commandWords, Do: ps.a.Line.openCommand},
 		{Keys: []string{"down", "j"}, Show: "Up Down", Name: "scroll", Doc: "one line down", Do: func() tea.Cmd { return ps.Overlay.Pager.Move(1) }},

@@ -90,7 +90,7 @@ func (p *List[T]) common() []act.Act {
 	case p.Full:
 		return slices.Concat([]act.Act{
 			{Keys: []string{"n"}, Name: "next", Doc: "the next " + p.Kind.Noun, Do: func() tea.Cmd { return p.Move(1) }},
-			{Keys: []string{"p"}, Name: "previous", Doc: "the " + p.Kind.Noun + " before", Do: func() tea.Cmd { return p.Move(-1) }},
+			{Keys: []string{"p", "N"}, Name: "previous", Doc: "the " + p.Kind.Noun + " before", Do: func() tea.Cmd { return p.Move(-1) }},
 			{Keys: []string{"left", "h"}, Show: "left", Doc: "back to the list", Do: p.Back},
 		}, p.factKeys(), act.Movement(p.Detail, "line"))
 	case p.Typing() != nil:

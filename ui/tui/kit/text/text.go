@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"memdesk/internal/safetext"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 )
@@ -30,6 +31,8 @@ type Page struct {
 	Body  string
 	lines []int // newlines before each block of the body
 	Total int   // lines of the body
+
+	Acts []act.Act // by keys that the text names, where the page is on the whole screen
 
 	Kind  bodyKind
 	Marks []Mark // parts of the body that are painted apart, in order

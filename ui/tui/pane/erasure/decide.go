@@ -84,7 +84,7 @@ func planKeys(rq *requests, p *record.List[planRow], r operator.ErasureRequest, 
 			return ""
 		}
 	}
-	out := []act.Act{
+	return []act.Act{
 		act.Erase.Called("carry this plan out, after a question").With(free, func() tea.Cmd { return rq.erase(r) }),
 		act.Hold.With(can(planRow.decidable, ""), func() tea.Cmd {
 			return rq.D.Modal.Show(rq.holdDialog(r, decisions(p), p.Marks.Outside(), placeIn(p, shown)))
@@ -96,10 +96,6 @@ func planKeys(rq *requests, p *record.List[planRow], r operator.ErasureRequest, 
 		act.Plan.Called("search every store again and make the plan anew").With(act.Unless(free, rq.D.NoBulk), func() tea.Cmd { return rq.replan(r, placeIn(p, shown)) }),
 		act.Approve.With(func() string { return rq.unasked(r) }, func() tea.Cmd { return rq.approve(r) }),
 	}
-	if p.Full {
-		return slices.DeleteFunc(out, func(b act.Act) bool { return b.Keys[0] == "p" }) // the step before
-	}
-	return out
 }
 
 // itemWords name one item, or count several.

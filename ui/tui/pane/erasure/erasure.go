@@ -3,7 +3,6 @@ package erasure
 import (
 	"cmp"
 	"context"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -320,8 +319,8 @@ func erasureWord(r operator.ErasureRequest) string {
 	return string(r.State)
 }
 
-// next says what a state means and what to do.
-func (rq *requests) next(r operator.ErasureRequest) string {
+// next says what a state means and what to do. It runs in a command.
+func (rq *requests) next(ctx context.Context, r operator.ErasureRequest) string {
 	switch {
 	case r.Under() && r.Run.State == jobs.Paused:
 		return "The run is paused. `P` lets it go on."
@@ -333,11 +332,21 @@ func (rq *requests) next(r operator.ErasureRequest) string {
 	if r.State == gdpr.StatePlanned && rq.D.Erasure.Rules().RequireApproval {
 		return "The plan is ready, and `enter` shows it. `A` comes first: it approves the plan, or says who must. Then `E` carries it out."
 	}
+	switch {
+	case r.State == gdpr.StateComplete && rq.D.NoExport() != "":
+		return "No layer that can be reached holds the person. `enter` reads the receipt, `y` there copies it."
+	case r.State == gdpr.StateOpen:
+		why := "Nothing was searched yet. "
+		if _, err := rq.D.Erasure.Plan(ctx, r.ID); err == nil {
+			why = "Something was changed since it was planned, so the plan is void. "
+		}
+		return why + stateAdvice[r.State]
+	}
 	return stateAdvice[r.State]
 }
 
 var stateAdvice = map[gdpr.State]string{
-	gdpr.StateOpen:      "Nothing was searched yet, or something changed since. `p` in the list searches every store and makes the plan; nothing is changed by it.",
+	gdpr.StateOpen:      "`p` searches every store and makes the plan; nothing is changed by it.",
 	gdpr.StatePlanned:   "The plan is ready. `enter` shows it, `E` carries it out.",
 	gdpr.StateApproved:  "The plan is approved. `E` carries it out.",
 	gdpr.StatePartial:   "Something is left, so there is no receipt yet. Put right what is named below; then `r` does what is missing, or `p` plans again where something came back.",
@@ -358,7 +367,7 @@ func (rq *requests) text(ctx context.Context, r operator.ErasureRequest) *text.P
 	head := []text.Line{
 		{Value: esc.Sprintf("%s: %s", esc.Line(r.ID), erasureWord(r)), Kind: text.Title},
 	}
-	head = append(append(head, rq.phaseLine(r)...), text.Advice(esc, rq.next(r)).As(kind))
+	head = append(append(head, rq.phaseLine(r)...), text.Advice(esc, rq.next(ctx, r)).As(kind))
 	if r.Reason != "" && !r.Under() && r.State != gdpr.StateWithdrawn {
 		head = append(head, text.Line{Value: esc.LineMax(r.Reason, prose.MaxReason), Kind: text.Alert})
 	}
@@ -478,7 +487,7 @@ func erasureKeys(rq *requests, p *record.List[operator.ErasureRequest]) []act.Ac
 		on(act.Withdraw, noChange, rq.withdraw),
 	}
 	if p.Full {
-		out = slices.DeleteFunc(out, func(b act.Act) bool { return b.Keys[0] == "p" }) // the request before
+		out = append(out[1:], out[0]) // what the page is about comes before a new request
 		return append([]act.Act{{Keys: []string{"enter"}, Name: "receipt", Doc: "read the receipt of a request that is complete",
 			Why: func() string {
 				r := p.Here()

@@ -324,7 +324,7 @@ func (rq *requests) doneLines(ctx context.Context, r operator.ErasureRequest) []
 func (rq *requests) showReceipt(r operator.ErasureRequest) tea.Cmd {
 	d := rq.D
 	return rq.D.Ask(func(ctx context.Context) any {
-		_, rec, key, err := d.Erasure.Receipt(ctx, r.ID)
+		signed, rec, key, err := d.Erasure.Receipt(ctx, r.ID)
 		if errors.Is(err, receipt.ErrTampered) {
 			return dialog.Acted{Quiet: true, Title: "Receipt", Text: d.Esc.Const("the receipt is NOT as it was signed"), Page: text.NewPage([]text.Line{
 				{Value: d.Esc.Const("The receipt is not as it was signed, so it proves nothing."), Kind: text.Alert},
@@ -335,11 +335,17 @@ func (rq *requests) showReceipt(r operator.ErasureRequest) tea.Cmd {
 		if err != nil {
 			return dialog.Acted{Quiet: true, Text: prose.Reason(d.Esc, err)}
 		}
-		return dialog.Acted{Ok: true, Quiet: true, Title: "Receipt of " + r.ID, Page: text.NewPage(receiptLines(d.St, rec, key), "")}
+		page := text.NewPage(receiptLines(d.St, rec, key, d.NoExport() == ""), "")
+		save, layers := act.Receipt.With(d.NoExport, func() tea.Cmd { return rq.saveReceipt(r) }), act.Layers.With(nil, func() tea.Cmd { return rq.openVerdicts(r) })
+		save.Name, layers.Name = "save", "layers"
+		page.Acts = []act.Act{save, layers, {Keys: []string{"y"}, Name: "copy", Doc: "copy the signed receipt to the clipboard of the terminal", Do: func() tea.Cmd {
+			return d.CopyText(d.Esc.Sprintf("the receipt of %s", r.ID), string(signed))
+		}}}
+		return dialog.Acted{Ok: true, Quiet: true, Title: "Receipt of " + r.ID, Page: page}
 	})
 }
 
-func receiptLines(st *paint.Styles, rec receipt.Receipt, key string) []text.Line {
+func receiptLines(st *paint.Styles, rec receipt.Receipt, key string, saves bool) []text.Line {
 	esc := st.Esc
 	approver := esc.LineMax(rec.ApproverWords(), prose.MaxTitle)
 	head := []text.Line{
@@ -385,7 +391,11 @@ func receiptLines(st *paint.Styles, rec receipt.Receipt, key string) []text.Line
 		head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("Limits"), Kind: text.Title})
 		head = append(head, text.Lines(esc, text.Field, rec.Notes)...)
 	}
-	return append(head, text.Line{Kind: text.Blank}, text.Advice(esc, "This page is for people. `S` saves the signed file, which is the proof: memdesk gdpr verify FILE checks it offline."))
+	proof := "This page is for people. `y` copies the signed receipt, which is the proof: memdesk gdpr verify FILE checks it offline."
+	if saves {
+		proof = "This page is for people. `S` saves the signed file, which is the proof, and `y` copies it: memdesk gdpr verify FILE checks it offline."
+	}
+	return append(head, text.Line{Kind: text.Blank}, text.Advice(esc, proof))
 }
 
 // chapter is a heading with a line for each row; nothing without rows.

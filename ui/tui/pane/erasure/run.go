@@ -336,6 +336,9 @@ func (rq *requests) reportLines(ctx context.Context, r operator.ErasureRequest) 
 	}
 	head = append(head, text.Advice(esc, "%s of %s are clean, attested or out of reach; `V` lists all.", prose.Group(clean), prose.Plural(len(rep.Layers), "layer")))
 	head = append(head, chapter(esc, "Backups", receipt.Folded(rep.Backups))...)
+	if rq.D.NoExport() != "" {
+		return head
+	}
 	return append(head, text.Advice(esc, "`S` saves it as a page to print, with what to do."))
 }
 
