@@ -104,7 +104,8 @@ func (h Hold) on(key suppress.Key, name string, places []string, id string) bool
 // is reports whether another hold is on the same item: in the same store or, without an identity, in a store
 // of the same name.
 func (h Hold) is(key suppress.Key, o Hold) bool {
-	return h.on(key, o.Store, []string{o.Where}, o.ID) || h.Store == o.Store && (h.ID == o.ID || h.ID == key.Item(h.place(), o.ID))
+	byName := (h.Where == "" || o.Where == "") && h.Store == o.Store
+	return h.on(key, o.Store, []string{o.Where}, o.ID) || byName && (h.ID == o.ID || h.ID == key.Item(h.place(), o.ID))
 }
 
 // holdIndex finds the hold on an item without a look at every hold.
@@ -296,8 +297,16 @@ func (d *Desk) Unhold(ctx context.Context, id string, holds ...Hold) (Due, error
 		return Due{}, model.E(model.Unavailable, op, atomicfile.Pathless(err))
 	}
 	x := indexHolds(key, r.Holds)
-	for _, h := range holds {
-		if _, ok := x.any(h.ID, func(o Hold) bool { return o.is(key, h) }); !ok {
+	held := func(h Hold) bool {
+		_, ok := x.any(h.ID, func(o Hold) bool { return o.is(key, h) })
+		return ok
+	}
+	holds = slices.Clone(holds)
+	for i, h := range holds {
+		if !held(h) { // another store may have the name by now
+			holds[i].Where = ""
+		}
+		if !held(holds[i]) {
 			return Due{}, model.Errorf(model.NotFound, op, "%s is not on hold under request %s", model.Ref{Store: h.Store, ID: h.ID}.String(), id)
 		}
 	}

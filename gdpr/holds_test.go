@@ -144,6 +144,36 @@ func TestAHoldOnNothing(t *testing.T) {
 	}
 }
 
+// TestHoldsUnderOneName: a hold in a store must leave the hold on the item of the same id in another store that had the
+// name before; each is lifted alone, and one is lifted by the name where no other is meant.
+func TestHoldsUnderOneName(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := w.file()
+	hold := func(where string) gdpr.Hold { return gdpr.Hold{Store: "db", Where: where, ID: "n2", Ground: "claim"} }
+	left := func(due gdpr.Due, err error, want ...string) {
+		t.Helper()
+		var got []string
+		for _, h := range due.Holds {
+			got = append(got, h.Where)
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Fatalf("on hold: %q, %v; want %q", got, err, want)
+		}
+	}
+	for _, where := range []string{"one", "two", "two", "three"} {
+		if _, err := w.desk.Hold(t.Context(), r.ID, hold(where)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	due, err := w.desk.Unhold(t.Context(), r.ID, hold("two"))
+	left(due, err, "one", "three")
+	due, err = w.desk.Unhold(t.Context(), r.ID, hold("one"))
+	left(due, err, "three")
+	due, err = w.desk.Unhold(t.Context(), r.ID, hold("four"))
+	left(due, err)
+}
+
 // TestAHoldOfAnotherRequest: one request's plan must show an item that another request holds as kept,
 // with that request's id but without its ground.
 func TestAHoldOfAnotherRequest(t *testing.T) {
