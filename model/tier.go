@@ -55,6 +55,8 @@ type TierSpec struct {
 	// Owned: the store says who owns each item. An item that only names another person is never forgotten for
 	// that person's sake: the name goes, the item stays.
 	Owned bool
+	// Titled: an item has a title beside its text, the field "title", which Retain sets.
+	Titled bool
 	// Text is the form of text that the tier accepts; empty: any.
 	Text TextForm
 	// Extra names a field that accepts any JSON object, for data without a field in the store; empty: there

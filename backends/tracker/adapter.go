@@ -114,7 +114,7 @@ func (a *adapter) tierSpecs() []model.TierSpec {
 		specs = append(specs, model.TierSpec{
 			Name: s, Title: "work items whose status is " + s,
 			KeyRule: model.KeyOptional, KeyHint: "the item's id; a new one is made when it is empty",
-			Writable: !a.ReadOnly && a.Capabilities.Create, Document: model.Structured,
+			Writable: !a.ReadOnly && a.Capabilities.Create, Document: model.Structured, Titled: true,
 		})
 	}
 	add := func(name, title string, hidden bool) {

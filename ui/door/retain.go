@@ -117,7 +117,7 @@ func (c *call) target(a retainArgs) (model.Store, model.RetainRequest, error) {
 const titleField = "title"
 
 // entitle gives a request its title where items of the tier have a writable title field, and says why where it did
-// not. The item itself, or else another of its tier, shows the field.
+// not. The item itself shows the field, or its tier declares it, or else another item of the tier shows it.
 func (c *call) entitle(ctx context.Context, s model.Store, req *model.RetainRequest, title string) (why string) {
 	const none, unknown = "this store keeps no titles here", "no item here shows whether this store keeps titles"
 	if s.Browser == nil {
@@ -130,7 +130,14 @@ func (c *call) entitle(ctx context.Context, s model.Store, req *model.RetainRequ
 		it, err = s.Browser.Read(ctx, id)
 	}
 	there := err == nil
-	if !there {
+	switch tier, _ := s.Tier(req.Tier); {
+	case there:
+	case !errors.Is(err, model.NotFound): // its other fields would go
+		return unknown
+	case tier.Titled:
+		req.Meta = []model.Field{{Name: titleField, Value: title}}
+		return ""
+	default:
 		page, err := s.Browser.List(ctx, model.PageRequest{Tier: req.Tier, Limit: 1})
 		if err != nil || len(page.Items) == 0 {
 			return unknown

@@ -19,6 +19,7 @@ type Tier struct {
 	Aside      bool               `json:"aside,omitempty"`
 	OwnerMakes bool               `json:"owner_makes,omitempty"`
 	Owned      bool               `json:"owned,omitempty"`
+	Titled     bool               `json:"titled,omitempty"`
 	Text       model.TextForm     `json:"text,omitempty"`
 	Extra      string             `json:"extra,omitempty"`
 	Renews     []string           `json:"renews,omitempty"`
@@ -34,11 +35,11 @@ func Deviate(reason string, rules ...string) (out []model.Deviation) {
 
 // Of is a tier as it travels.
 func Of(t model.TierSpec) Tier {
-	return Tier{t.Name, t.Title, t.KeyRule, t.KeyHint, t.Cap, t.CapUnit, t.Writable, t.Hidden, t.Document, t.Sealed, t.Aside, t.OwnerMakes, t.Owned, t.Text, t.Extra, t.Renews}
+	return Tier{t.Name, t.Title, t.KeyRule, t.KeyHint, t.Cap, t.CapUnit, t.Writable, t.Hidden, t.Document, t.Sealed, t.Aside, t.OwnerMakes, t.Owned, t.Titled, t.Text, t.Extra, t.Renews}
 }
 
 // Spec is the tier that was declared.
 func (t Tier) Spec() model.TierSpec {
 	return model.TierSpec{Name: t.Name, Title: t.Title, KeyRule: t.KeyRule, KeyHint: t.KeyHint, Cap: t.Cap,
-		CapUnit: t.CapUnit, Writable: t.Writable, Hidden: t.Hidden, Document: t.Document, Sealed: t.Sealed, Aside: t.Aside, OwnerMakes: t.OwnerMakes, Owned: t.Owned, Text: t.Text, Extra: t.Extra, Renews: t.Renews}
+		CapUnit: t.CapUnit, Writable: t.Writable, Hidden: t.Hidden, Document: t.Document, Sealed: t.Sealed, Aside: t.Aside, OwnerMakes: t.OwnerMakes, Owned: t.Owned, Titled: t.Titled, Text: t.Text, Extra: t.Extra, Renews: t.Renews}
 }
