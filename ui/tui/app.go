@@ -141,7 +141,7 @@ func (a *App) handle(msg tea.Msg) tea.Cmd {
 		return tea.Batch(a.resize(msg.Width, msg.Height), a.early.obey())
 	case tea.BackgroundColorMsg:
 		a.look.dark = msg.IsDark()
-		a.repaint()
+		a.D.St.Repaint(a.look.paint, a.look.dark)
 	case tea.KeyPressMsg:
 		return a.key(msg)
 	case tea.PasteMsg:

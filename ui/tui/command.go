@@ -434,7 +434,7 @@ func (l *commandLine) runTheme(name string) tea.Cmd {
 		return l.a.D.Warn("there are no colours: plain, no_color, NO_COLOR or the terminal says so")
 	}
 	l.a.look.paint.Theme = theme
-	l.a.repaint()
+	l.a.D.St.Repaint(l.a.look.paint, l.a.look.dark)
 	return l.a.D.Tell("theme: %s, for this session; [ui] theme keeps it", theme)
 }
 

@@ -42,10 +42,3 @@ func environment(environ []string) map[string]string {
 	}
 	return env
 }
-
-// repaint takes over another theme or background.
-func (a *App) repaint() {
-	clusters := a.D.St.Clusters
-	*a.D.St = *paint.New(a.look.paint, a.look.dark)
-	a.D.St.Clusters = clusters
-}

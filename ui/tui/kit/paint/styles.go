@@ -51,12 +51,17 @@ const (
 	WideFrom = 100
 )
 
-// Styles is the one palette. Every coloured state has a word or a sign too.
+// Styles are the signs, which commands use too and which never change, and the one palette, which is the update
+// loop's. Every coloured state has a word or a sign too.
 type Styles struct {
 	Esc      safetext.Escaper
 	Glyphs   glyphs
 	Clusters bool // the renderer measures grapheme clusters, because the terminal does
+	paints
+}
 
+// paints are the palette of a theme.
+type paints struct {
 	Plain, Dim, Strong   Paint
 	Title, Heading       Paint
 	Active, bar          Paint
@@ -71,9 +76,15 @@ type Styles struct {
 	Selected, selectedIn Paint // the row under the cursor: in the pane that has the focus, and elsewhere
 }
 
-// New builds the palette: without colour bold, faint, underline and reverse; with bare (--plain) nothing.
 func New(l Looks, dark bool) *Styles {
-	s := &Styles{Esc: safetext.Escaper{ASCII: l.Ascii}, Glyphs: newGlyphs(l.Ascii)}
+	return &Styles{Esc: safetext.Escaper{ASCII: l.Ascii}, Glyphs: newGlyphs(l.Ascii), paints: newPaints(l, dark)}
+}
+
+// Repaint takes over another theme or background; commands under way read the signs meanwhile.
+func (s *Styles) Repaint(l Looks, dark bool) { s.paints = newPaints(l, dark) }
+
+// newPaints builds the palette: without colour bold, faint, underline and reverse; with bare (--plain) nothing.
+func newPaints(l Looks, dark bool) (s paints) {
 	n := lipgloss.NewStyle
 	switch {
 	case l.Bare:

@@ -54,7 +54,6 @@ type tree struct {
 	folded  map[desk.ScopeOf]bool // the stores and scopes that are folded
 	hidden  bool                  // tiers hidden from lists are shown too
 	order   int                   // of treeOrders
-	st      *paint.Styles         // of a copy: those of the desk belong to the update loop
 }
 
 // overview is the first level of the Tiers pane: every store with its scopes and tiers.
@@ -216,8 +215,8 @@ func (o *tree) rows(q operator.PageQuery) []tierRow {
 
 // changed shows the tree as it is now.
 func (o *overview) changed() tea.Cmd {
-	now, st := o.tree, *o.d.St
-	now.Tallies, now.folded, now.st = maps.Clone(o.Tallies), maps.Clone(o.folded), &st
+	now := o.tree
+	now.Tallies, now.folded = maps.Clone(o.Tallies), maps.Clone(o.folded)
 	o.read.Store(&now)
 	if o.wanted.Store == "" || o.Window.Fetch == nil {
 		return o.List.Refresh()
@@ -462,7 +461,7 @@ func (o *tree) known(t tierRow) bool {
 }
 
 func (o *tree) record(t tierRow) record.Row[tierRow] {
-	st, esc := o.st, o.d.Esc
+	st, esc := o.d.St, o.d.Esc
 	fold := ""
 	switch {
 	case t.branch:
@@ -515,7 +514,7 @@ func (o *tree) used(t tierRow) (safetext.Text, paint.Tone) {
 	case !t.isTier || t.spec.Cap == 0:
 		return safetext.Text{}, paint.ToneInfo
 	case t.items == 1 && t.spec.CapUnit == model.CapBytes:
-		return o.st.Gauge(100 * t.bytes / t.spec.Cap)
+		return o.d.St.Gauge(100 * t.bytes / t.spec.Cap)
 	}
 	return o.d.Esc.Sprintf("max %s", prose.ShortCapacity(t.spec)), paint.ToneInfo
 }

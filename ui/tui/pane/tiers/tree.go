@@ -25,7 +25,7 @@ func (o *overview) nextOrder(by int) tea.Cmd {
 // drawn returns the rows as a tree, without folded rows; a filter shows matches in those too.
 func (o *tree) drawn(rows []tierRow, filtered bool) []tierRow {
 	var follows [3]bool // a further row at this depth, under the same row
-	glyphs := o.st.Glyphs.Guide
+	glyphs := o.d.St.Glyphs.Guide
 	for i := len(rows) - 1; i >= 0; i-- {
 		r := &rows[i]
 		r.branch = i+1 < len(rows) && rows[i+1].depth > r.depth
