@@ -231,7 +231,7 @@ func FuzzMarkers(f *testing.F) {
 			t.Errorf("%q: %d", text, n)
 		}
 		conflict.CompareFront(text, text)
-		if hunks, _, err := conflict.Inside("n.md", text); err == nil && conflict.Markers("n.md", merge.Marked(hunks, nil, "a", "b")) == 0 {
+		if hunks, _, err := conflict.Inside("n.md", text); err == nil && conflict.Markers("n.md", merge.Marked(hunks, nil, merge.Named("a", "b"))) == 0 {
 			t.Errorf("%q: its conflicts are lost", text)
 		}
 	})
@@ -291,7 +291,7 @@ func TestADeletionByADatedAncestorIsAChoice(t *testing.T) {
 	if text, open := merge.Text(got.Hunks, nil); open != 1 || text != "1\n2\n3\n4\nby the base\n" {
 		t.Errorf("%d open, %q", open, text)
 	}
-	if marked := merge.Marked(got.Hunks, nil, "base", "copy"); !strings.Contains(marked, "<<<<<<< base\nnew in v1\n|||||||") {
+	if marked := merge.Marked(got.Hunks, nil, merge.Named("base", "copy")); !strings.Contains(marked, "<<<<<<< base\nnew in v1\n|||||||") {
 		t.Errorf("an editor gets %q", marked)
 	}
 }

@@ -97,7 +97,7 @@ func TestChoices(t *testing.T) {
 		}
 	}
 	want := "1\n<<<<<<< base\nleft\n||||||| ancestor\n2\n=======\nright\n>>>>>>> copy\n3\n4\n5 l\n"
-	if diff := cmp.Diff(want, merge.Marked(hunks, nil, "base", "copy")); diff != "" {
+	if diff := cmp.Diff(want, merge.Marked(hunks, nil, merge.Named("base", "copy"))); diff != "" {
 		t.Error(diff)
 	}
 }

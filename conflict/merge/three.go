@@ -161,8 +161,14 @@ func Text(hunks []Hunk, choices map[int]Side) (text string, open int) {
 	return b.String(), open
 }
 
-// Marked joins hunks as git does, with open ones between markers, for an editor.
-func Marked(hunks []Hunk, choices map[int]Side, left, right string) string {
+// Named are the same names beside every hunk.
+func Named(left, right string) func(int) (string, string) {
+	return func(int) (string, string) { return left, right }
+}
+
+// Marked joins hunks as git does, with open ones between markers, for an editor; named are the names of a hunk's
+// sides, by its index.
+func Marked(hunks []Hunk, choices map[int]Side, named func(hunk int) (left, right string)) string {
 	var b strings.Builder
 	put := func(lines []string) {
 		for _, l := range lines {
@@ -177,6 +183,7 @@ func Marked(hunks []Hunk, choices map[int]Side, left, right string) string {
 			put(h.Lines(choices[i]))
 			continue
 		}
+		left, right := named(i)
 		b.WriteString("<<<<<<< " + left + "\n")
 		put(h.Left)
 		if h.Ancestor != nil {

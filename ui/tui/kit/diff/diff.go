@@ -240,7 +240,7 @@ func BothSides(theirs, yours string) string {
 	if len(theirs)+len(yours) <= maxDiff {
 		hunks = threeway.Two(yours, theirs)
 	}
-	return threeway.Marked(hunks, nil, "yours", "as it is in the store now")
+	return threeway.Marked(hunks, nil, threeway.Named("yours", "as it is in the store now"))
 }
 
 // Marked reports whether a text still has merge markers.

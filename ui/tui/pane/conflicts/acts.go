@@ -132,12 +132,20 @@ type merging struct {
 	sides  map[int][2]string // the names beside markers inside one item
 }
 
-// named are the names of a hunk's sides, and the buttons that choose them.
-func (m merging) named(hunk int) (left, right, first, second string) {
+// named are the names of a hunk's sides.
+func (m merging) named(hunk int) (left, right string) {
 	if s, inside := m.sides[hunk]; inside {
-		return s[0], s[1], "First", "Second"
+		return s[0], s[1]
 	}
-	return "base", "copy", "Base", "Copy"
+	return "base", "copy"
+}
+
+// buttons choose a side of a hunk.
+func (m merging) buttons(hunk int) (first, second string) {
+	if _, inside := m.sides[hunk]; inside {
+		return "First", "Second"
+	}
+	return "Base", "Copy"
 }
 
 // hunkDialog asks about the first open difference, after the last one whether to write the result.
@@ -165,7 +173,8 @@ func (rs *resolutions) hunkDialog(cmp merging) *dialog.Dialog {
 	for _, before := range cmp.Hunks[:at] {
 		diff.Above.Old, diff.Above.New = diff.Above.Old+len(before.Left), diff.Above.New+len(before.Right)
 	}
-	left, right, first, second := cmp.named(at)
+	left, right := cmp.named(at)
+	first, second := cmp.buttons(at)
 	diff.Compare(esc, left, right, strings.Join(h.Left, ""), strings.Join(h.Right, ""))
 	dlg := &dialog.Dialog{
 		Title: esc.Const("Merge"), NoReason: true, Body: diff.Text(nil),
@@ -188,7 +197,7 @@ func (rs *resolutions) hunkDialog(cmp merging) *dialog.Dialog {
 	}
 	if edit.NoEditor(rs.d.Desk) == "" {
 		dlg.Choices = append(dlg.Choices, dialog.Choice{Verb: "Edit", Key: "e", Run: func() tea.Cmd {
-			text := threeway.Marked(cmp.Hunks, chosen, left, right)
+			text := threeway.Marked(cmp.Hunks, chosen, cmp.named)
 			return rs.editConflict(cmp.Copy, &text)
 		}})
 	}
@@ -250,7 +259,7 @@ func (rs *resolutions) editConflict(c conflict.Copy, given *string) tea.Cmd {
 		case c.Class == names.InFile:
 			e.Original = cmp.CopyText
 		default:
-			e.Original = threeway.Marked(cmp.Hunks, nil, "base", "copy")
+			e.Original = threeway.Marked(cmp.Hunks, nil, threeway.Named("base", "copy"))
 		}
 		return e, nil
 	})
