@@ -284,6 +284,46 @@ func TestReopen(t *testing.T) {
 	}
 }
 
+// TestReopenTwiceAtOnce: neither call may close the store that the other one gave to its caller.
+func TestReopenTwiceAtOnce(t *testing.T) {
+	var both, done sync.WaitGroup
+	var calls atomic.Int32
+	var closed [3]atomic.Bool
+	both.Add(2)
+	first, taken := make(chan struct{}), sync.Once{}
+	fleet := backends.NewFleet([]backends.Member{{Name: "a", Err: model.Unavailable}}, func(context.Context, string) backends.Member {
+		n := calls.Add(1)
+		both.Done()
+		both.Wait()
+		if n == 2 {
+			<-first
+		}
+		return backends.Member{Name: "a", Store: model.Store{Provider: &fake{acts: int(n)}, Closer: func() error { closed[n].Store(true); return nil }}}
+	})
+	var seen [2]int
+	for i := range seen {
+		done.Go(func() {
+			well := fleet.Reopen(t.Context(), "a")
+			s, err := fleet.Store("a")
+			if !well || err != nil {
+				t.Errorf("%v, %v", well, err)
+				return
+			}
+			seen[i] = s.Provider.(*fake).acts
+			taken.Do(func() { close(first) })
+		})
+	}
+	done.Wait()
+	for _, n := range seen {
+		if closed[n].Load() {
+			t.Errorf("store %d is closed under its caller", n)
+		}
+	}
+	if closed[1].Load() == closed[2].Load() {
+		t.Error("no store was closed, or both")
+	}
+}
+
 // TestAPlaceThatHangs: each further try would leave a thread in its system call, of which a program may have so many.
 func TestAPlaceThatHangs(t *testing.T) {
 	hung := make(chan struct{})

@@ -29,11 +29,12 @@ type Fleet struct {
 	mu      sync.RWMutex
 	members []Member
 	reopen  func(ctx context.Context, name string) Member
+	placed  map[string]int // how often Reopen placed a store, by name
 }
 
 // NewFleet holds members. reopen, when not nil, tries a failed member again.
 func NewFleet(members []Member, reopen func(ctx context.Context, name string) Member) *Fleet {
-	return &Fleet{members: members, reopen: reopen}
+	return &Fleet{members: members, reopen: reopen, placed: map[string]int{}}
 }
 
 // Members are all, open and failed.
@@ -76,6 +77,7 @@ func (f *Fleet) Reopen(ctx context.Context, name string) bool {
 	if i >= 0 {
 		old = f.members[i]
 	}
+	placed := f.placed[name]
 	f.mu.RUnlock()
 	if i < 0 {
 		return false
@@ -89,9 +91,15 @@ func (f *Fleet) Reopen(ctx context.Context, name string) bool {
 		return false
 	}
 	f.mu.Lock()
-	if m.Err != nil && f.members[i].Err == nil { // keep the store that may come back by itself
+	if other := f.placed[name] != placed; f.members[i].Err == nil && (other || m.Err != nil) { // another call placed it, or it may come back by itself
 		f.mu.Unlock()
-		return false
+		if m.Err == nil {
+			_ = m.Store.Close()
+		}
+		return other
+	}
+	if m.Err == nil {
+		f.placed[name]++
 	}
 	f.members[i], old = m, f.members[i]
 	f.mu.Unlock()
