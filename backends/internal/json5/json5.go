@@ -4,6 +4,7 @@ package json5
 import (
 	"errors"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -163,17 +164,16 @@ func (p *parser) quoted() (string, error) {
 
 // escaped writes the character of an escape, after its backslash.
 func (p *parser) escaped(b *strings.Builder) {
-	hex := func(n int) {
-		var r rune
+	hex := func(n int) (r rune) {
 		for i := 1; i <= n && p.at+1 < len(p.text); i++ {
 			d := strings.IndexByte("0123456789abcdef", p.text[p.at+1]|0x20)
 			if d < 0 {
-				return
+				return r
 			}
 			r = r<<4 | rune(d)
 			p.at++
 		}
-		b.WriteRune(r)
+		return r
 	}
 	switch c := p.text[p.at]; c {
 	case 'n':
@@ -191,10 +191,22 @@ func (p *parser) escaped(b *strings.Builder) {
 	case '0':
 		b.WriteByte(0)
 	case 'x':
-		hex(2)
+		b.WriteRune(hex(2))
 	case 'u':
-		hex(4)
-	case '\n', '\r': // the line goes on
+		r := hex(4)
+		if utf16.IsSurrogate(r) && strings.HasPrefix(p.text[p.at+1:], `\u`) {
+			first := p.at
+			p.at += 2
+			if r = utf16.DecodeRune(r, hex(4)); r == utf8.RuneError { // the second is a character of its own
+				p.at = first
+			}
+		}
+		b.WriteRune(r)
+	case '\n': // the line goes on
+	case '\r':
+		if strings.HasPrefix(p.text[p.at:], "\r\n") {
+			p.at++
+		}
 	default:
 		b.WriteByte(c)
 	}

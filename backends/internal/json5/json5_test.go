@@ -11,10 +11,12 @@ func TestParse(t *testing.T) {
 		"\ufeff{a: 'x', // one\n \"b\": [1, +.5, 0xA,], /* two */}": map[string]any{"a": "x", "b": []any{"1", "+.5", "0xA"}},
 		`"a\u0062\x63\
 d\n"`: "abcd\n",
-		"[]":  []any{},
-		"{":   nil,
-		"1 2": nil,
-		"'x":  nil,
+		"'a\\\r\nb\\\rc'":            "abc",
+		`"\ud83d\ude00\ud83d\u0041"`: "\U0001F600\ufffdA",
+		"[]":                         []any{},
+		"{":                          nil,
+		"1 2":                        nil,
+		"'x":                         nil,
 	} {
 		got, err := Parse(text)
 		if want == nil {
