@@ -115,6 +115,9 @@ func (a *store) window(op string, req model.PageRequest) (w window, back bool, e
 	if !slices.Contains([]model.Order{model.OrderID, model.OrderNewest, model.OrderOldest}, w.order) {
 		return w, false, model.Errorf(model.InvalidInput, op, "unknown order %q: there are id, newest and oldest", string(req.Order))
 	}
+	if len(req.Query) > longestQuery {
+		return w, false, model.Errorf(model.InvalidInput, op, "the query is longer than %d bytes", longestQuery)
+	}
 	if req.Tier != "" {
 		if _, err := a.table(op, req.Tier); err != nil {
 			return w, false, err
@@ -295,7 +298,7 @@ func (a *store) instant(at string) string {
 	}
 	// A cast to a time would end the query at a day that does not exist, and `?` is a parameter here.
 	return `(SELECT COALESCE(to_char(make_date(q[1]::int, q[2]::int, 1) + (q[3]::int - 1) + (q[4] || q[5])::interval - COALESCE(q[8] || COALESCE(q[9], ':00'), '+00:00')::interval, 'YYYY-MM-DD"T"HH24:MI:SS.US') || ' ', '') || x
-		FROM (SELECT x, regexp_match(x, '^([1-9][0-9]{3})-(0[1-9]|1[0-2])-([0-2][0-9]|3[01])[T ]([01][0-9]|2[0-3])(:[0-5][0-9]:[0-5][0-9]([.][0-9]{1,9}){0,1})(Z|([+-][0-9]{2})(:[0-9]{2}){0,1}){0,1}$') AS q FROM (SELECT ` + at + ` AS x) w) v)`
+		FROM (SELECT x, regexp_match(x, '^([1-9][0-9]{3})-(0[1-9]|1[0-2])-([0-2][0-9]|3[01])[T ]([01][0-9]|2[0-3])(:[0-5][0-9]:[0-5][0-9]([.][0-9]{1,9}){0,1})(Z|([+-][0-9]{2})(:[0-5][0-9]){0,1}){0,1}$') AS q FROM (SELECT ` + at + ` AS x) w) v)`
 }
 
 // down reports whether places are read from the last to the first: newest is oldest backwards.
