@@ -84,7 +84,7 @@ func TestErasureFaults(t *testing.T) {
 		o := newOffice(t, "")
 		o.file("--subject", "usr_maren", "--alias", "Maren Holt")
 		r := o.console(80, 24).see("· new")
-		r.press("enter").see("Erasure › er-", ": new", "p in the list").press("esc").see("· new") // no plan was made
+		r.press("enter").see("Erasure › er-", ": new", "p searches every store").press("esc").see("· new") // no plan was made
 		vault := filepath.Join(o.dir, "vault")
 		if err := os.Rename(vault, vault+".away"); err != nil {
 			t.Fatal(err)
@@ -121,7 +121,7 @@ func TestErasureFaults(t *testing.T) {
 		o := newOffice(t, "[gdpr]\nrequire_approval = true\nmax_share = 0.01\n")
 		id := o.planned("--subject", "usr_teo")
 		r := o.console(80, 24).see("planned")
-		r.press("E").answer("Not yet: nobody else has approved this plan").see("memdesk gdpr approve "+id, "Any other operator").press("enter").see("cancelled")
+		r.press("E").see("Not yet: nobody else has approved this plan", "memdesk gdpr approve "+id, "Any other operator", "esc close").press("enter").gone("Not yet")
 		r.press("A").answer("Approve the erasure of", "enter").see("cancelled")
 		r.press("r").see("no run has begun")
 		r.press("S").answer("Save the status report of "+id, "enter").see("cancelled")
@@ -293,12 +293,14 @@ func TestApprovalByTheSession(t *testing.T) {
 		t.Fatalf("plan: exit %d: %s", code, out)
 	}
 	// The requester's own login must be told how to approve, without a question.
-	r := o.console(80, 24).see("planned").press("A").answer("your private SSH key file", "esc").see("cancelled").press("q")
+	r := o.console(80, 24).see("planned").press("A").answer("your private SSH key file", "esc").see("cancelled")
+	r.press("E").see("They log in with that key, open 6 and press A.").gone("memdesk gdpr approve").press("esc").gone("They log in").press("q")
 	if _, err := r.left(); err != nil {
 		t.Fatal(err)
 	}
 	key := login()
-	r = o.console(120, 40).see("[6 Erasure 1 to approve]", "▸ A approve").press("A").answer("with your own key?", "tab").see("person       usr_teo", "filed by ", "go, ").see("The hash of the plan", "[Approve]").press("enter").see("approved "+id, "● approved")
+	r = o.console(120, 40).see("[6 Erasure 1 to approve]", "▸ A approve", "A approves")
+	r.press("enter").see("The plan of", " A approve  E erase").press("esc").see("[6 Erasure").press("A").answer("with your own key?", "tab").see("person       usr_teo", "filed by ", "go, ").see("The hash of the plan", "[Approve]").press("enter").see("approved "+id, "● approved")
 	if out, _ := o.run("audit", "list", "--json", "--action", "gdpr-approve"); !strings.Contains(out, ssh.FingerprintSHA256(key)) {
 		t.Errorf("the log does not name the key of the login: %s", out)
 	}

@@ -27,6 +27,23 @@ func (rq *requests) unasked(r operator.ErasureRequest) string {
 	return act.When(!rq.D.Erasure.Rules().RequireApproval && len(r.Approvals) == 0, noApproval)
 }
 
+// approvalFirst says what comes before the erasure of a plan that has to be approved, to the one who reads it.
+func (rq *requests) approvalFirst(r operator.ErasureRequest) string {
+	switch {
+	case rq.D.Erasure.BySession(&r.Request) && rq.D.Locked("") == "":
+		return "`A` approves it with the key of your login."
+	case rq.D.Remote:
+		return "Another operator has to approve it: `A` says how."
+	}
+	return "`A` comes first: it approves the plan, or says who must."
+}
+
+// unapproved is the page that says how a plan is approved, where nothing here can do it.
+func (rq *requests) unapproved(r operator.ErasureRequest, p gdpr.Plan, why string) dialog.Proposal {
+	page := text.NewPage(rq.approvalLines(r, p, why), "")
+	return dialog.Proposal{Open: func() tea.Cmd { return rq.D.Modal.Host.Page("Approval", page) }}
+}
+
 // approve asks a second operator to sign the plan, or says who must, where nothing here can sign.
 func (rq *requests) approve(r operator.ErasureRequest) tea.Cmd {
 	d := rq.D
@@ -44,8 +61,7 @@ func (rq *requests) approve(r operator.ErasureRequest) tea.Cmd {
 		case why == "":
 			return dialog.Proposal{No: d.Esc.Const("the plan is approved: E carries it out")}
 		case d.Remote || d.Locked("") != "":
-			page := text.NewPage(rq.approvalLines(now, p, why), "")
-			return dialog.Proposal{Open: func() tea.Cmd { return d.Modal.Host.Page("Approval", page) }}
+			return rq.unapproved(now, p, why)
 		}
 		dlg := rq.approveDialog(now, p, "You sign", "your signature", func(ctx context.Context, f dialog.Filled) error {
 			return rq.sign(ctx, now, p.Hash, strings.TrimSpace(f.Fields[0]))
@@ -63,7 +79,7 @@ func (rq *requests) approveDialog(r operator.ErasureRequest, p gdpr.Plan, how, b
 	lines := []text.Line{
 		{Value: esc.Sprintf("Approve the erasure of %s with your own key?", esc.LineMax(r.Subject, prose.MaxTitle)), Kind: text.Title},
 		personLine(esc, r),
-		desk.Field("filed by", esc.Sprintf("%s; planned %s", esc.LineMax(r.By, prose.MaxTitle), rq.D.Time.Ago(p.Made))),
+		desk.Field("filed by", esc.Sprintf("%s; planned %s", esc.LineMax(r.By, prose.MaxTitle), prose.Moment(p.Made))),
 		desk.Field("plan", esc.Const(countPlan(&p).fates())),
 	}
 	lines = append(lines, unsearchedLines(esc, p, "Nothing is erased there.")...)

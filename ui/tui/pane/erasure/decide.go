@@ -84,7 +84,8 @@ func planKeys(rq *requests, p *record.List[planRow], r operator.ErasureRequest, 
 			return ""
 		}
 	}
-	return []act.Act{
+	approve := act.Approve.With(func() string { return rq.unasked(r) }, func() tea.Cmd { return rq.approve(r) })
+	out := []act.Act{
 		act.Erase.Called("carry this plan out, after a question").With(free, func() tea.Cmd { return rq.erase(r) }),
 		act.Hold.With(can(planRow.decidable, ""), func() tea.Cmd {
 			return rq.D.Modal.Show(rq.holdDialog(r, decisions(p), p.Marks.Outside(), placeIn(p, shown)))
@@ -94,8 +95,11 @@ func planKeys(rq *requests, p *record.List[planRow], r operator.ErasureRequest, 
 		}),
 		act.Choose.With(can(planRow.going, "it is on hold"), func() tea.Cmd { return rq.choose(r, decisions(p), p.Marks.Outside(), placeIn(p, shown)) }),
 		act.Plan.Called("search every store again and make the plan anew").With(act.Unless(free, rq.D.NoBulk), func() tea.Cmd { return rq.replan(r, placeIn(p, shown)) }),
-		act.Approve.With(func() string { return rq.unasked(r) }, func() tea.Cmd { return rq.approve(r) }),
 	}
+	if r.State == gdpr.StatePlanned && rq.D.Erasure.Rules().RequireApproval { // it comes first
+		return append([]act.Act{approve}, out...)
+	}
+	return append(out, approve)
 }
 
 // itemWords name one item, or count several.

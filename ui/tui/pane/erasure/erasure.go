@@ -330,7 +330,7 @@ func (rq *requests) next(ctx context.Context, r operator.ErasureRequest) string 
 		return "A run began and broke off. What is done stays done: `r` goes on with the rest."
 	}
 	if r.State == gdpr.StatePlanned && rq.D.Erasure.Rules().RequireApproval {
-		return "The plan is ready, and `enter` shows it. `A` comes first: it approves the plan, or says who must. Then `E` carries it out."
+		return "The plan is ready, and `enter` shows it. " + rq.approvalFirst(r) + " Then `E` carries it out."
 	}
 	switch {
 	case r.State == gdpr.StateComplete && rq.D.NoExport() != "":
@@ -412,7 +412,7 @@ func (rq *requests) planSummary(ctx context.Context, r operator.ErasureRequest, 
 		return append(run, text.Line{Value: esc.Sprintf("the plan cannot be shown: %s", prose.Reason(esc, err)), Kind: text.Alert})
 	}
 	head := append(unsearchedLines(esc, p, "`p` plans again when `1` Health shows it up."), run...)
-	head = append(head, desk.Field("plan", esc.Sprintf("%s, made %s", p.Short(), rq.D.Time.Ago(p.Made))))
+	head = append(head, desk.Field("plan", esc.Sprintf("%s, made %s", p.Short(), prose.Moment(p.Made))))
 	why, err := rq.D.Erasure.Unapproved(ctx, r.ID)
 	switch {
 	case err != nil:

@@ -647,7 +647,7 @@ func (rq *requests) wholePlanLines(ctx context.Context, r operator.ErasureReques
 	next, kind := "Nothing has changed yet. `E` carries the plan out, for good.", text.Warn
 	why, err := rq.D.Erasure.Unapproved(ctx, r.ID)
 	if err == nil && why != "" {
-		next, kind = "Nothing has changed yet. `A` comes first: it approves the plan, or says who must. Then `E` carries it out, for good.", text.Note
+		next, kind = "Nothing has changed yet. "+rq.approvalFirst(r)+" Then `E` carries it out, for good.", text.Note
 	}
 	head = append(head, text.Advice(esc, next).As(kind))
 	head = append(append(head, noBackup...), layerNote(esc, all)...)
@@ -655,7 +655,7 @@ func (rq *requests) wholePlanLines(ctx context.Context, r operator.ErasureReques
 	if err == nil && why != "" {
 		head = append(head, desk.Field("approval", esc.LineMax(why, prose.MaxTitle)))
 	}
-	head = append(head, desk.Field("hash", esc.Line(p.Hash)), desk.Field("made", esc.Const(desk.Changed(rq.D.Desk, p.Made))), desk.Field("will take", esc.Const(duration(p.Estimate))))
+	head = append(head, desk.Field("hash", esc.Line(p.Hash)), desk.Field("made", esc.Const(prose.Moment(p.Made))), desk.Field("will take", esc.Const(duration(p.Estimate))))
 	if free := rq.D.Erasure.FreeBytes(); free > 0 {
 		head = append(head, desk.Field("free space", esc.Const(prose.Size(free))))
 	}

@@ -268,8 +268,12 @@ func (rq *requests) approvalLines(r operator.ErasureRequest, p gdpr.Plan, why st
 			lines = append(lines, text.Line{Value: esc.Sprintf("  %s", esc.LineMax(k, prose.MaxTitle))})
 		}
 	}
-	lines = append(lines, text.Line{Value: esc.Const("They look at the plan and sign exactly this one; it is void when anything in it changes:"), Kind: text.Note},
-		text.Line{Value: esc.Sprintf("  memdesk gdpr approve %s --plan-hash %s --key FILE", r.ID, p.Hash)})
+	if rules.Approval == gdpr.BySession {
+		lines = append(lines, text.Advice(esc, "They log in with that key, open `6` and press `A`. You need not wait here: the approval appears by itself, and is void when anything in the plan changes."))
+	} else {
+		lines = append(lines, text.Line{Value: esc.Const("They look at the plan and sign exactly this one; it is void when anything in it changes:"), Kind: text.Note},
+			text.Line{Value: esc.Sprintf("  memdesk gdpr approve %s --plan-hash %s --key FILE", r.ID, p.Short())})
+	}
 	return append(lines, rq.approvedLines(r)...)
 }
 

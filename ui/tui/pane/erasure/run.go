@@ -12,7 +12,6 @@ import (
 
 	"memdesk/gdpr"
 	"memdesk/gdpr/receipt"
-	"memdesk/internal/safetext"
 	"memdesk/jobs"
 	"memdesk/model"
 	"memdesk/operator"
@@ -27,20 +26,20 @@ import (
 // erase asks whether to carry out, or continue, the plan of a request.
 func (rq *requests) erase(r operator.ErasureRequest) tea.Cmd {
 	d := rq.D
-	return rq.D.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
+	return rq.D.Modal.Prepare(func(ctx context.Context) dialog.Proposal {
 		esc := d.Esc
 		now, p, why, err := rq.standing(ctx, r.ID)
 		switch {
 		case err != nil:
-			return nil, prose.Reason(esc, err)
+			return dialog.Proposal{No: prose.Reason(esc, err)}
 		case noChange(now) != "":
-			return nil, esc.Const(noChange(now))
+			return dialog.Proposal{No: esc.Const(noChange(now))}
 		case now.PlanHash != p.Hash:
-			return nil, esc.Const("the plan is void, something was changed since: p plans again")
+			return dialog.Proposal{No: esc.Const("the plan is void, something was changed since: p plans again")}
 		case why != "":
-			return &dialog.Dialog{Title: esc.Const("Approval"), NoReason: true, Lines: rq.approvalLines(now, p, why)}, safetext.Text{}
+			return rq.unapproved(now, p, why)
 		}
-		return rq.eraseDialog(ctx, now, p), safetext.Text{}
+		return dialog.Proposal{Dialog: rq.eraseDialog(ctx, now, p)}
 	})
 }
 
