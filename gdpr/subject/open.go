@@ -319,8 +319,8 @@ func (o *opening) tar(member string, b *bufio.Reader, depth int) error {
 		for k, v := range h.PAXRecords {
 			o.named(k, v)
 		}
-		if h.Typeflag != tar.TypeReg && h.Typeflag != tar.TypeGNUSparse {
-			continue
+		if h.Size == 0 {
+			continue // a directory or a link; every other type may hold a file, such as the rest of one in a second volume
 		}
 		if err := o.open(within(member, h.Name), metered{t, o}, depth+1); err != nil {
 			return err

@@ -203,6 +203,26 @@ func TestScanOpens(t *testing.T) {
 	}
 }
 
+// TestTarMembersOfEveryType: the rest of a file in a second volume ('M'), a directory's list of names ('D') and the other
+// types with a body must be searched as files are.
+func TestTarMembersOfEveryType(t *testing.T) {
+	m := matcher(t, "Zoë Ångström")
+	const said = "asked Zoë Ångström for keys\n"
+	for _, kind := range "07MDVA" {
+		var b bytes.Buffer
+		w := tar.NewWriter(&b)
+		if err := w.WriteHeader(&tar.Header{Name: "a.md", Typeflag: byte(kind), Size: int64(len(said)), Mode: 0o600}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, said); err != nil || w.Close() != nil {
+			t.Fatal(err)
+		}
+		if rep, err := m.Scan(t.Context(), &b, nil); err != nil || rep.Hits == 0 {
+			t.Errorf("type %c: %+v, %v", kind, rep, err)
+		}
+	}
+}
+
 func FuzzEach(f *testing.F) {
 	f.Add(zipFile(f, zip.Deflate, "a.md", "quiet"))
 	f.Add(encrypted(zipFile(f, zip.Store, "a.md", "quiet")))
