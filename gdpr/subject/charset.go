@@ -153,37 +153,42 @@ func (l *layer) decoded(c *charset) *layer {
 }
 
 // shiftedAt finds the first run in a charset that begins in b[at:until]; b[inside:behind] is the part between
-// its marks. A run ends with its line, as these encodings demand.
-func (c *charset) shiftedAt(b []byte, at, until int) (from, inside, behind, to int, ok bool) {
-	from = until
-	end := ""
-	for _, s := range shifts {
-		if s.in != c {
-			continue
+// its marks. A run ends with its line, as these encodings demand; line is the line that the last call looked for, in
+// which there may be a million runs.
+func (c *charset) shiftedAt(b []byte, at, until int, line *span) (from, inside, behind, to int, ok bool) {
+	for from = at; from < until; from++ {
+		n := bytes.IndexAny(b[from:until], "\x1b\x0e~")
+		if n < 0 {
+			break
 		}
-		if n := bytes.Index(b[at:min(len(b), from+len(s.open))], []byte(s.open)); n >= 0 && at+n < from {
-			from, inside, end = at+n, at+n+len(s.open), s.end
+		from += n
+		for _, s := range shifts {
+			if s.in != c || !bytes.HasPrefix(b[from:], []byte(s.open)) {
+				continue
+			}
+			inside = from + len(s.open)
+			if inside < line.lo || inside > line.hi {
+				rest, _, _ := bytes.Cut(b[inside:], []byte("\n"))
+				*line = span{inside, inside + len(rest)}
+			}
+			behind, to = line.hi, line.hi
+			if n := bytes.Index(b[inside:line.hi], []byte(s.end)); n >= 0 {
+				behind = inside + n
+				to = min(behind+len(s.end)+boolInt(s.end[0] == '\x1b'), len(b)) // the next charset is announced
+			}
+			return from, inside, behind, to, true
 		}
 	}
-	if end == "" {
-		return 0, 0, 0, 0, false
-	}
-	line, _, _ := bytes.Cut(b[inside:], []byte("\n"))
-	behind, to = inside+len(line), inside+len(line)
-	if n := bytes.Index(line, []byte(end)); n >= 0 {
-		behind = inside + n
-		to = min(behind+len(end)+boolInt(end[0] == '\x1b'), len(b)) // the next charset is announced
-	}
-	return from, inside, behind, to, true
+	return 0, 0, 0, 0, false
 }
 
 // shifted is a piece with its runs in a charset decoded; nil where it has none. Every character has its whole
 // run as its place: without the marks the rest of the run could not be read.
 func (l *layer) shifted(c *charset) *layer {
 	d := decoding{of: l}
-	last := 0
+	last, line := 0, span{0, -1}
 	for {
-		from, inside, behind, to, ok := c.shiftedAt(l.text, last, len(l.text))
+		from, inside, behind, to, ok := c.shiftedAt(l.text, last, len(l.text), &line)
 		if !ok {
 			break
 		}

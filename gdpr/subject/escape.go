@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"html"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -170,7 +171,7 @@ func (l *layer) unescape(family string, reach int, yield func(*layer)) {
 			r.escape(" ", Quoted, i, i+1)
 			continue
 		}
-		if !escapes[src[i]] || strings.IndexByte(family, src[i]) < 0 {
+		if !escapes[src[i]] || strings.IndexByte(family, src[i]) < 0 || src[i] == '+' && inBlock(src, i) {
 			continue
 		}
 		text, n, m := escapeAt(src[i:])
@@ -486,6 +487,17 @@ func rtfByte(b []byte) byte {
 		return 0
 	}
 	return n
+}
+
+// inBlock reports whether a plus is a digit of a block of base64, by the lines before it. Of random bytes each kilobyte has
+// one that is valid UTF-7 by chance, and every layer around one has the whole block.
+func inBlock(b []byte, at int) bool {
+	const least, width = 64, 40 // no line of a list of words is as wide
+	b = b[max(0, at-2*least) : at+1]
+	if b = b[blockStart(b, len(b)-1):]; len(b) < least || bytes.IndexByte(b, '-') >= 0 { // UTF-7 may end with a hyphen
+		return false
+	}
+	return slices.ContainsFunc(bytes.FieldsFunc(b, func(r rune) bool { return r >= utf8.RuneSelf || !base64Digits[r] }), func(line []byte) bool { return len(line) >= width })
 }
 
 // utf7 resolves a piece of UTF-7 (RFC 2152).

@@ -44,7 +44,8 @@ func (m *Matcher) pieces(b []byte, packed func(at int), yield func(lo, hi int)) 
 	}
 	done := 0 // runs of base64 are known up to here
 	digits := 0
-	tried := 1 // magic bytes were searched up to here
+	tried := 1                                                 // magic bytes were searched up to here
+	line, shifted := span{0, -1}, make([]int, len(m.charsets)) // see shiftedAt; runs of each charset are known up to here
 	for at := 0; at < len(b); at += blockSize {
 		end := min(len(b), at+blockSize)
 		group, kind := m.anchors.look(b, at)
@@ -85,14 +86,14 @@ func (m *Matcher) pieces(b []byte, packed func(at int), yield func(lo, hi int)) 
 			add(at-blockSize-m.reach, at+blockSize+m.reach)
 		}
 		if len(m.charsets) > 0 && (kind&noiseBytes != 0 || bytes.IndexByte(b[at:end], '~') >= 0) {
-			for _, c := range m.charsets {
-				for i := at; i < end; {
-					from, _, _, to, ok := c.shiftedAt(b, i, end)
+			for k, c := range m.charsets {
+				for shifted[k] = max(shifted[k], at); shifted[k] < end; {
+					from, _, _, to, ok := c.shiftedAt(b, shifted[k], end, &line)
 					if !ok {
 						break
 					}
 					add(from-m.reach, to+m.reach)
-					i = to
+					shifted[k] = to
 				}
 			}
 		}
