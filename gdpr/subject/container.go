@@ -33,8 +33,11 @@ const (
 // data is detected by all of them.
 const headSize = 4096
 
-// encryptedFile describes encrypted data, which may be written in letters.
-const encryptedFile = "encrypted file"
+// encryptedFile describes encrypted data, which may be written in letters, and unknownFile what scattered detects.
+const (
+	encryptedFile = "encrypted file"
+	unknownFile   = "encrypted, or compressed in a way that is not known"
+)
 
 // closedKinds are the magic bytes of formats that this program cannot open, with their names. scattered
 // detects encrypted or unknown compressed data, which has no magic bytes.
@@ -59,6 +62,34 @@ var closedKinds = []struct{ magic, what string }{
 	{"-----BEGIN PGP MESSAGE", encryptedFile},
 	{"$ANSIBLE_VAULT;", encryptedFile},
 	{"LUKS\xba\xbe", encryptedFile},
+	{"\x03\xd9\xa2\x9a", encryptedFile}, // of KeePass
+	{"\x00GITCRYPT\x00", encryptedFile},
+	{"encrcdsa", encryptedFile}, // a disk image of macOS
+	{"\xa3\x01", "compressed message of OpenPGP"},
+	{"\xa3\x02\x78", "compressed message of OpenPGP"},
+	{"\xa3\x03BZh", "compressed message of OpenPGP"},
+	{"!BDN", "mailbox of Outlook"},
+}
+
+// isSealed reports whether a medium begins with the key of an OpenPGP message (RFC 9580, 4.2, 5.1 and 5.3), as programs
+// write one without armour.
+func isSealed(head []byte) bool {
+	if len(head) < 16 {
+		return false
+	}
+	body, secret := head[2:], false
+	switch c := head[0]; {
+	case c == 0x8c, c == 0xc3: // of a passphrase
+		secret = true
+	case c == 0x85, c == 0xc1 && head[1] >= 192: // the length has two bytes
+		body = head[3:]
+	case c != 0x84 && c != 0xc1:
+		return false
+	}
+	if secret {
+		return body[0] >= 4 && body[0] <= 6 && body[1] > 0 && body[1] < 32
+	}
+	return body[0] == 3 && body[9] > 0 && body[9] < 32 || body[0] == 6
 }
 
 // recognise detects the kind of a medium by its magic bytes, and names its format where it cannot be opened.
@@ -97,16 +128,20 @@ func recognise(head []byte) (kind, string) {
 	if len(head) >= 8 && head[0]&0xf0 == 0x50 && bytes.Equal(head[1:4], []byte("\x2a\x4d\x18")) { // RFC 8878, 3.1.2
 		return libraryFile, "zstd archive"
 	}
+	if isSealed(head) {
+		return closedFile, encryptedFile
+	}
 	if len(head) >= 12 && string(head[8:12]) == "DUCK" {
 		return closedFile, "duckdb database"
 	}
 	// Pictures, sound and fonts look random, and hold no text except in their plain bytes.
-	switch kind, _, _ := strings.Cut(mimetype.Detect(head).String(), "/"); kind {
+	mime := mimetype.Detect(head)
+	switch kind, _, _ := strings.Cut(mime.String(), "/"); kind {
 	case "image", "audio", "video", "font":
 		return plainly, ""
 	}
-	if scattered(head) {
-		return closedFile, "encrypted, or compressed in a way that is not known"
+	if scattered(head) || mime.Parent() == nil && scattered(head[max(0, min(len(head)/2, len(head)-minScattered)):]) { // behind a header
+		return closedFile, unknownFile
 	}
 	return plainly, ""
 }
