@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"memdesk/backends/internal/litefile"
+	"memdesk/backends/internal/sharedfd"
 	"memdesk/model"
 )
 
@@ -130,7 +131,11 @@ func IsFile(path string) bool {
 }
 
 func isSQLite(path string) bool {
-	f, err := os.Open(path)
+	info, err := os.Lstat(path)
+	if err != nil {
+		return false
+	}
+	f, err := sharedfd.Open(info, func() (*os.File, error) { return os.Open(path) })
 	if err != nil {
 		return false
 	}

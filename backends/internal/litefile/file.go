@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"memdesk/backends/internal/sharedfd"
 	"memdesk/backends/internal/vitals"
 	"memdesk/model"
 )
@@ -32,7 +33,7 @@ type File struct {
 	identity identity
 	attached []identity
 	sidecars []sidecars
-	scans    scans
+	held     []func() // of sharedfd, for the file and the attached ones
 	locks    vitals.LockWatch
 	triggers triggers
 	memory   *memory // nil: a file
@@ -79,6 +80,9 @@ func Open(path string, readOnly bool, with ...Attached) (*File, error) {
 	}
 	if readOnly {
 		f.readOnly = "opened for reading only"
+	}
+	for _, id := range append([]identity{f.identity}, f.attached...) {
+		f.held = append(f.held, sharedfd.Hold(id.path, id.info))
 	}
 	f.connect(with)
 	return f, nil
@@ -154,7 +158,9 @@ func (f *File) Close() error {
 				c.tidy()
 			}
 		}
-		f.scans.close() // after the pools: closing a descriptor drops this process's locks on the file
+		for _, release := range f.held { // after the pools: closing a descriptor drops this process's locks on the file
+			release()
+		}
 		f.closed = Worded("close", err)
 	})
 	return f.closed

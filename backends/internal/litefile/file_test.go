@@ -96,7 +96,7 @@ func TestAScanLetsGoOfTheJournal(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		before := len(f.scans.files)
+		before := descriptors(t, path+suffix)
 		r, err := Medium{File: f}.OpenLayer(t.Context(), "s.db"+suffix)
 		if err != nil {
 			t.Fatal(err)
@@ -104,9 +104,52 @@ func TestAScanLetsGoOfTheJournal(t *testing.T) {
 		if err := r.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if kept := len(f.scans.files) - before; kept != want {
+		if kept := descriptors(t, path+suffix) - before; kept != want {
 			t.Errorf("s.db%s: %d descriptors stay open, want %d", suffix, kept, want)
 		}
+	}
+}
+
+// descriptors counts those of this process on a file.
+func descriptors(t *testing.T, path string) (n int) {
+	t.Helper()
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skip("no list of descriptors here")
+	}
+	for _, fd := range open {
+		if to, err := os.Readlink("/proc/self/fd/" + fd.Name()); err == nil && to == path {
+			n++
+		}
+	}
+	return n
+}
+
+// TestAScanKeepsTheLocks: another program must still see that this process uses the database after a scan of its bytes by
+// another File of the same path has ended.
+func TestAScanKeepsTheLocks(t *testing.T) {
+	f, path := opened(t)
+	if err := f.Direct(t.Context(), "test", `PRAGMA journal_mode = WAL`, `CREATE TABLE held (a)`); err != nil {
+		t.Fatal(err)
+	}
+	for _, suffix := range []string{"", "-shm"} {
+		other, err := Open(path, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Medium{File: other}.OpenLayer(t.Context(), "s.db"+suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(r.Close(), other.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := descriptors(t, path); n < 2 { // SQLite's and the scan's
+		t.Errorf("%d descriptors of the database are open", n)
+	}
+	if n := descriptors(t, path+"-shm"); n < 2 {
+		t.Errorf("%d descriptors of the -shm are open", n)
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
+	"memdesk/backends/internal/sharedfd"
 	"memdesk/model"
 )
 
@@ -59,45 +59,6 @@ var _ model.Maintainer = Medium{}
 
 // own are the files that SQLite keeps for one database.
 var own = []string{"", "-wal", "-shm", "-journal"}
-
-// unlocked are those of them that SQLite never locks.
-var unlocked = []string{"-wal", "-journal"}
-
-// scans are the descriptors that byte scans opened on the files that SQLite locks.
-// They stay open until the pools are closed: closing any descriptor of a file
-// drops every lock that this process holds on it. A log or a journal is closed after
-// its scan, because a removed one stays on the disk as long as it is open.
-type scans struct {
-	mu    sync.Mutex
-	files []*os.File
-}
-
-func (c *scans) keep(f *os.File) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.files = append(c.files, f)
-}
-
-// find gives the descriptor of the same file, opened before.
-func (c *scans) find(info fs.FileInfo) *os.File {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, f := range c.files {
-		if have, err := f.Stat(); err == nil && os.SameFile(have, info) {
-			return f
-		}
-	}
-	return nil
-}
-
-func (c *scans) close() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, f := range c.files {
-		_ = f.Close()
-	}
-	c.files = nil
-}
 
 // Layers lists the database's own files, each table that holds no items, whose cells may
 // say more than the bytes of the file show, and every sibling that may hold a copy of what
@@ -175,8 +136,8 @@ func (m Medium) kinship(name string) string {
 	return ""
 }
 
-// OpenLayer reads a file as it lies. Of the files that SQLite locks one descriptor
-// is kept for all scans.
+// OpenLayer reads a file as it lies. Of the files that SQLite locks one descriptor is kept for all scans; a log or a journal
+// is closed, because a removed one stays on the disk as long as it is open.
 func (m Medium) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error) {
 	if err := model.FromContext(ctx, "open-layer"); err != nil {
 		return nil, err
@@ -199,35 +160,12 @@ func (m Medium) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error)
 	if !info.Mode().IsRegular() {
 		return nil, model.Errorf(model.Unsupported, "open-layer", "%q is no regular file", id)
 	}
-	if !mine || slices.Contains(unlocked, suffix) {
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, Worded("open-layer", err)
-		}
-		return f, nil
+	f, err := sharedfd.Open(info, func() (*os.File, error) { return os.Open(path) })
+	if err != nil {
+		return nil, Worded("open-layer", err)
 	}
-	f := m.File.scans.find(info)
-	if f == nil {
-		if f, err = os.Open(path); err != nil {
-			return nil, Worded("open-layer", err)
-		}
-		m.File.scans.keep(f)
-	}
-	const all = 1 << 62
-	return kept{io.NewSectionReader(f, 0, all), f}, nil
+	return f, nil
 }
-
-// kept reads a file whose descriptor stays open.
-type kept struct {
-	*io.SectionReader
-	f *os.File
-}
-
-// Close leaves the descriptor open.
-func (kept) Close() error { return nil }
-
-// Fd is the descriptor of the file.
-func (k kept) Fd() uintptr { return k.f.Fd() }
 
 // Media are the files and tables of one store as one model.Maintainer.
 type Media []model.Maintainer

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"memdesk/backends/internal/sharedfd"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/backends/seam/internal/walk"
 	"memdesk/internal/gitlog"
@@ -204,8 +205,7 @@ func openBelow(dir *rootdir.Dir, label string) (io.ReadCloser, error) {
 	return r, err
 }
 
-// openRegular opens a file of the database. This process holds no lock on it that
-// closing could drop: every connection to it is closed again at once.
+// openRegular opens a file of the database.
 func openRegular(path string) (io.ReadCloser, error) {
 	info, err := os.Lstat(path)
 	switch {
@@ -216,7 +216,7 @@ func openRegular(path string) (io.ReadCloser, error) {
 	case !info.Mode().IsRegular():
 		return nil, model.Errorf(model.Unsupported, "open-layer", "%q is no regular file", filepath.Base(path))
 	}
-	f, err := os.Open(path)
+	f, err := sharedfd.Open(info, func() (*os.File, error) { return os.Open(path) })
 	if err != nil {
 		return nil, model.Errorf(model.PermissionDenied, "open-layer", "%q: %s", filepath.Base(path), reason(err))
 	}

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"memdesk/backends/internal/litefile"
+	"memdesk/backends/internal/sharedfd"
 	"memdesk/model"
 )
 
@@ -127,8 +128,12 @@ func (d *Database) OpenLayer(ctx context.Context, id string) (io.ReadCloser, err
 			return nil, model.Errorf(model.NotFound, "layer", "the store has no layer %q", id)
 		}
 	}
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, litefile.Worded("layer", err)
+	}
 	d.scan.RLock()
-	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
+	f, err := sharedfd.Open(info, func() (*os.File, error) { return os.OpenFile(path, os.O_RDONLY|noFollow, 0) })
 	if err != nil {
 		d.scan.RUnlock()
 		return nil, litefile.Worded("layer", err)
@@ -153,7 +158,7 @@ func (d *Database) OpenLayer(ctx context.Context, id string) (io.ReadCloser, err
 	return r, nil
 }
 
-func (d *Database) apart(ctx context.Context, f *os.File) (theirs, others io.Reader, err error) {
+func (d *Database) apart(ctx context.Context, f *sharedfd.File) (theirs, others io.Reader, err error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, nil, litefile.Worded("layer", err)

@@ -2,12 +2,15 @@ package rootdir
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"memdesk/backends/internal/sharedfd"
 )
 
 // openDir reads files of one directory after the other through the directory's descriptor, into one buffer:
@@ -49,6 +52,9 @@ func (o *openDir) stat(dir *Dir, name string) (Meta, bool) {
 // next call. It is false for everything else, and for files that Dir.Read refuses.
 func (o *openDir) read(dir *Dir, name string, limit, head int64) ([]byte, Meta, bool) {
 	if !o.enter(dir, name) {
+		return nil, Meta{}, false
+	}
+	if sharedfd.Held(func() (fs.FileInfo, error) { return dir.root.Lstat(name) }) {
 		return nil, Meta{}, false
 	}
 	fd, err := again(func() (int, error) {

@@ -1,7 +1,6 @@
 package rootdir
 
 import (
-	"os"
 	"path/filepath"
 )
 
@@ -24,7 +23,7 @@ func (d *Dir) Names(name string, yield func(name []byte, dir bool) bool) error {
 
 // Head returns at most limit bytes from the beginning of a regular file.
 func (d *Dir) Head(name string, limit int) ([]byte, Meta, error) {
-	f, m, err := d.open(name, os.O_RDONLY)
+	f, m, err := d.reading(name)
 	if err != nil {
 		return nil, Meta{}, err
 	}

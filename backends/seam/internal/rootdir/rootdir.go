@@ -19,6 +19,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"memdesk/backends/internal/sharedfd"
 	"memdesk/model"
 )
 
@@ -256,7 +257,7 @@ func (d *Dir) Read(name string, limit int64) ([]byte, Meta, error) {
 	if limit <= 0 {
 		limit = MaxRead
 	}
-	f, m, err := d.open(name, os.O_RDONLY)
+	f, m, err := d.reading(name)
 	if err != nil {
 		return nil, Meta{}, err
 	}
@@ -289,6 +290,30 @@ func (d *Dir) open(name string, flag int) (*os.File, Meta, error) {
 			return f, m, err
 		}
 	}
+}
+
+// reading is open for reading. The tree may hold a database that this process has open.
+func (d *Dir) reading(name string) (*sharedfd.File, Meta, error) {
+	if err := CheckName(name); err != nil {
+		return nil, Meta{}, err
+	}
+	seen, err := d.root.Lstat(filepath.FromSlash(name))
+	if err != nil {
+		return nil, Meta{}, fail("open", name, err)
+	}
+	f, err := sharedfd.Open(seen, func() (*os.File, error) {
+		f, _, err := d.open(name, os.O_RDONLY)
+		return f, err
+	})
+	if err != nil {
+		return nil, Meta{}, err
+	}
+	got, err := f.Stat()
+	if err != nil {
+		_ = f.Close()
+		return nil, Meta{}, fail("open", name, err)
+	}
+	return f, metaOf(got), nil
 }
 
 // openTries bounds the openings of an exchanged file.
@@ -523,7 +548,7 @@ func (d *Dir) Readable(name string) error {
 // Reader opens a regular file for reading from its start, as Read does. The
 // caller closes it.
 func (d *Dir) Reader(name string) (io.ReadCloser, Meta, error) {
-	f, m, err := d.open(name, os.O_RDONLY)
+	f, m, err := d.reading(name)
 	if err != nil {
 		return nil, Meta{}, err
 	}

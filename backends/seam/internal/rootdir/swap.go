@@ -281,7 +281,7 @@ func isStill(f *os.File, want Seen) (same, free bool, err error) {
 }
 
 // readFull fills the buffer as far as the file goes.
-func readFull(f *os.File, buf []byte) (int, error) {
+func readFull(f io.Reader, buf []byte) (int, error) {
 	n := 0
 	for n < len(buf) {
 		m, err := f.Read(buf[n:])
