@@ -103,13 +103,13 @@ func beside(q *query, out *[]model.Layer) error {
 }
 
 // openBeside streams every live row of such a table as CSV, by COPY in a read-only transaction. ok is
-// false where the layer is no such table or cannot be read.
+// false where the layer is no such table. Unsupported says why one cannot be read: it may have been shut since it was listed.
 func (m maintainer) openBeside(ctx context.Context, id string) (r io.ReadCloser, ok bool, err error) {
 	var t besideTable
 	err = m.s.ops.read(ctx, "open-layer", func(q *query) error {
 		all, err := readBeside(q)
-		for _, one := range all[:min(len(all), besideTables)] {
-			if one.layer == id && one.shut() == "" {
+		for _, one := range all {
+			if one.layer == id {
 				t, ok = one, true
 			}
 		}
@@ -117,6 +117,9 @@ func (m maintainer) openBeside(ctx context.Context, id string) (r io.ReadCloser,
 	})
 	if err != nil || !ok {
 		return nil, false, err
+	}
+	if why := t.shut(); why != "" {
+		return nil, true, model.Errorf(model.Unsupported, "open-layer", "%s", why)
 	}
 	r, err = m.copying(ctx, func(ctx context.Context, conn *pgxpool.Conn, w io.Writer) error { return copyRows(ctx, conn, t, w) })
 	return r, true, err

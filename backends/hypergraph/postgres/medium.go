@@ -68,8 +68,7 @@ type segments struct {
 	may  bool // whether it may be missing
 }
 
-// fileReader streams files. A table's file that is missing, because the table was rewritten meanwhile,
-// is NotFound.
+// fileReader streams files. A table that was rewritten meanwhile is Unavailable.
 type fileReader struct {
 	ctx     context.Context
 	s       *Store
@@ -108,14 +107,33 @@ func (r *fileReader) fill() error {
 		return err
 	case len(raw) > 0:
 		r.buf, r.offset = raw, r.offset+int64(len(raw))
-	case raw == nil && r.segment == 0 && r.offset == 0 && !f.may:
-		return model.Errorf(model.NotFound, op, "the table was rewritten meanwhile: look again")
 	case raw != nil && !f.may && r.offset > 0: // the end of one segment
 		r.segment, r.offset = r.segment+1, 0
 	default:
+		if err := r.standing(f); err != nil {
+			return err
+		}
 		r.files, r.segment, r.offset = r.files[1:], 0, 0
 	}
 	return nil
+}
+
+// standing is Unavailable for the file of a table that was rewritten since it was listed: the server empties the first segment
+// of the old file at once, and removes it later.
+func (r *fileReader) standing(f segments) error {
+	const op = "open-layer"
+	if f.may {
+		return nil
+	}
+	stands := false
+	err := r.s.ops.read(r.ctx, op, func(q *query) error {
+		_, err := q.One(`SELECT EXISTS (SELECT 1 FROM pg_class WHERE pg_relation_filepath(oid) = $1)`, []any{f.path}, &stands)
+		return err
+	})
+	if err == nil && !stands {
+		err = model.Errorf(model.Unavailable, op, "the table was rewritten meanwhile: look again")
+	}
+	return err
 }
 
 // Close stops reading.

@@ -398,6 +398,8 @@ func besideOthers(t *testing.T, srv *testpg.Server) {
 		if l := got[id]; l.Readable || l.Kind != model.LayerDerived || !strings.Contains(l.Reason, why) {
 			t.Errorf("%s: %+v; want it unread for %s", id, l, why)
 		}
+		_, err := m.OpenLayer(t.Context(), id)
+		wantError(t, id, err, model.Unsupported, why)
 	}
 	if _, twice := got["table part1"]; twice {
 		t.Error("a partition is read twice")
@@ -436,6 +438,35 @@ func namedElsewhere(t *testing.T, srv *testpg.Server) {
 		if _, err := s.Maintainer().OpenLayer(t.Context(), id); model.KindOf(err) != model.NotFound {
 			t.Errorf("OpenLayer(%q): %v", id, err)
 		}
+	}
+}
+
+// TestATableRewrittenWhileItIsRead: the server leaves an empty file of it, whose end must not count as the end of the table.
+func TestATableRewrittenWhileItIsRead(t *testing.T) {
+	dsn := testpg.New(t).DSN("postgres", "postgres")
+	s := create(t, dsn)
+	must(t, s.WithTx(t.Context(), func(tx hypergraph.Ops) error {
+		for i := range 600 {
+			if err := tx.CreateNode(t.Context(), fact(fmt.Sprint("n", i), hers+noise(i, 1800))); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	for _, first := range []int64{0, 1} {
+		_, err := s.Maintainer().Layers(t.Context()) // with its checkpoint
+		must(t, err)
+		r, err := s.Maintainer().OpenLayer(t.Context(), "nodes")
+		must(t, err)
+		_, err = io.CopyN(io.Discard, r, first)
+		must(t, err)
+		testpg.Exec(t, dsn, `VACUUM FULL memdesk.nodes`)
+		_, err = io.Copy(io.Discard, r)
+		wantError(t, fmt.Sprintf("after %d bytes", first), err, model.Unavailable, "look again")
+		must(t, r.Close())
+	}
+	if n := inLayers(t, s.Maintainer(), hers)["nodes"]; n != 600 {
+		t.Errorf("read anew: %d of 600", n)
 	}
 }
 
