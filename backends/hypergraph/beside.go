@@ -148,7 +148,7 @@ func (a *adapter) embed(ctx context.Context, t itemID, req model.RetainRequest) 
 	if req.Mode == model.Append {
 		e.text = have.Content + req.Content
 	}
-	if e.text == "" || have.Oversize > 0 || have.HasVector && e.text == have.Content || a.scanner.Rejects(e.text) {
+	if e.text == "" || len(e.text) > MaxText || have.Oversize > 0 || have.HasVector && e.text == have.Content || a.scanner.Rejects(e.text) {
 		return embedded{}, nil
 	}
 	if e.vector, err = a.Embedder.Embed(ctx, e.text); err != nil {

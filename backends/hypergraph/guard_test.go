@@ -48,6 +48,29 @@ func TestRefusedWrites(t *testing.T) {
 	}
 }
 
+// An item that no reader would get back is refused, by whatever steps it grew.
+func TestNoItemGrowsTooLargeToBeRead(t *testing.T) {
+	s, b := open(t)
+	half := strings.Repeat("x", hypergraph.MaxText/2)
+	add(t, b, node("a", half), node("b", "x"))
+	tie(t, b, "e", half, "a", "b")
+	more := half + "x"
+	for what, req := range map[string]model.RetainRequest{
+		"an append":             {ID: "a", Mode: model.Append, Content: more},
+		"an append to an edge":  {ID: "edge/e", Mode: model.Append, Content: more},
+		"a new node":            {ID: "c", Mode: model.Replace, Content: half + more},
+		"metadata":              {ID: "b", Mode: model.Replace, Content: "x", Meta: set(read(t, s, "b"), "metadata", `{"k":"`+half+more+`"}`)},
+		"an edge with metadata": {ID: "edge/e", Mode: model.Replace, Content: "x", Meta: set(read(t, s, "edge/e"), "metadata", `{"k":"`+half+more+`"}`)},
+	} {
+		_, err := s.Provider.Retain(t.Context(), req)
+		wantKind(t, what, err, model.InvalidInput)
+	}
+	retain(t, s, model.RetainRequest{ID: "b", Content: half + half})
+	for _, id := range []string{"a", "b", "edge/e"} {
+		read(t, s, id)
+	}
+}
+
 // A decision keeps its type while its record hangs on it.
 func TestDecisionKeepsItsType(t *testing.T) {
 	s, b := open(t)

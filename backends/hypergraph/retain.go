@@ -65,8 +65,6 @@ func (a *adapter) checkRetain(req model.RetainRequest) (itemID, error) {
 	switch {
 	case !utf8.ValidString(req.Content):
 		return itemID{}, model.Errorf(model.InvalidInput, "retain", "the content is not valid UTF-8 text")
-	case len(req.Content) > MaxText:
-		return itemID{}, model.Errorf(model.InvalidInput, "retain", "the content has %d bytes: an item of this store has at most %d", len(req.Content), MaxText)
 	case req.Content == "" && !target.edge && !req.Restore && req.Beside == nil && (!verdicts.Cleans(req) || req.Meta == nil): // an edge without a label is an ordinary one
 		return itemID{}, emptyContent()
 	case req.Content == "" && req.Meta == nil && req.Beside == nil:
@@ -139,7 +137,7 @@ func (a *adapter) retainNode(ctx context.Context, tx Ops, t itemID, req model.Re
 	} else {
 		want, err = a.newNode(t.id, req)
 	}
-	if err != nil {
+	if err := cmp.Or(err, fits(want.Content, want.Provenance, want.Metadata)); err != nil {
 		return model.RetainResult{}, err
 	}
 	if req.Beside != nil {
@@ -273,7 +271,7 @@ func (a *adapter) retainEdge(ctx context.Context, tx Ops, t itemID, req model.Re
 	} else {
 		want, err = a.newEdge(t.id, req)
 	}
-	if err != nil {
+	if err := cmp.Or(err, fits(want.Label, want.Metadata)); err != nil {
 		return model.RetainResult{}, err
 	}
 	if req.Beside != nil {
