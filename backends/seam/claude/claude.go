@@ -141,7 +141,7 @@ func Profile(dir string) (string, error) {
 		return home, nil
 	case has("memories") && (has(codexDatabase) || codexVersion.MatchString(firstLine(filepath.Join(dir, codexSummary)))):
 		return codex, nil
-	case has("GEMINI.md") && (has("settings.json") || filepath.Base(abs) == ".gemini"):
+	case has(geminiName) && (has("settings.json") || filepath.Base(abs) == ".gemini"):
 		return gemini, nil
 	case indexed(dir), projectPath.MatchString(filepath.ToSlash(abs)):
 		return project, nil
@@ -163,7 +163,7 @@ func Profile(dir string) (string, error) {
 func keptProfile(dir string, ids []string) string {
 	_, err := os.Lstat(filepath.Join(dir, "settings.json"))
 	switch {
-	case err == nil && slices.Contains(ids, "GEMINI.md"):
+	case err == nil && slices.Contains(ids, geminiName):
 		return gemini
 	case slices.ContainsFunc(ids, func(id string) bool { return !inDirectory.MatchString(id) }):
 		return project
@@ -246,7 +246,7 @@ func (s *store) item(id string) bool {
 	case codex:
 		return md && strings.HasPrefix(id, "memories/")
 	case gemini:
-		return id == "GEMINI.md"
+		return id == geminiName
 	case project:
 		return md
 	}
@@ -303,6 +303,9 @@ func (s *store) tiers() []model.TierSpec {
 			t.Title = "memories without a type"
 		case tierInstructions:
 			t.Title, t.Writable = "instructions that people write, loaded whole: not edited here", false
+		}
+		if s.profile == gemini {
+			t.Title, t.KeyRule = geminiName+", the one file of rules and memories", model.KeyIgnored
 		}
 		t.Writable = t.Writable && s.profile != codex
 		t.Foreign = name == tierInstructions && s.profile != codex
@@ -367,14 +370,18 @@ func (s *store) address(tier, key string) (string, error) {
 		key += ".md"
 	}
 	switch {
+	case s.profile == gemini && !slices.Contains([]string{".md", geminiName}, key):
+		return "", model.Errorf(model.InvalidInput, "retain", "this store has one item, %s, and no key: append to it, or edit it", geminiName)
+	case s.profile == gemini:
+		return geminiName, nil
 	case s.profile == project && tier == tierIndex:
 		return indexName, nil
+	case s.profile == project && key == indexName:
+		return "", model.Errorf(model.InvalidInput, "retain", "%s is the index, in tier %s: give another key", indexName, tierIndex)
 	case s.profile == project:
 		return key, nil
 	case s.profile == memtool:
 		return "memories/" + key, nil
-	case s.profile == gemini:
-		return "GEMINI.md", nil
 	}
 	return "", model.Errorf(model.InvalidInput, "retain", "this home has many memories: name the file, projects/SLUG/memory/%s or agent-memory/AGENT/%s", key, key)
 }

@@ -106,6 +106,24 @@ func TestItems(t *testing.T) {
 	}
 }
 
+// TestAKeyReplacesNoOtherMemory: a tier and a key lead to a file; what stands there in another tier must stay (CC8).
+func TestAKeyReplacesNoOtherMemory(t *testing.T) {
+	home := plant(t, filepath.Join(t.TempDir(), ".gemini"), "GEMINI.md", "rules and memories\n", "settings.json", "{}")
+	work := plant(t, t.TempDir(), "MEMORY.md", "- [a](a.md)\n", "a.md", "---\ntype: user\n---\nold\n")
+	for _, c := range []struct{ dir, tier, key string }{{home, "user", "tide-tables"}, {work, "note", "MEMORY"}, {work, "feedback", "a"}} {
+		before := tree(t, c.dir)
+		_, err := open(t, c.dir).Provider.Retain(t.Context(), model.RetainRequest{Tier: c.tier, Key: c.key, Mode: model.Replace, Content: "a new fact"})
+		if !errors.Is(err, model.InvalidInput) || tree(t, c.dir) != before {
+			t.Errorf("%s %s: %v; want a refusal, and nothing changed", c.tier, c.key, err)
+		}
+	}
+	_, err := open(t, home).Provider.Retain(t.Context(), model.RetainRequest{Tier: "user", Mode: model.Append, Content: "a new fact\n"})
+	must(t, err)
+	if got, err := os.ReadFile(filepath.Join(home, "GEMINI.md")); err != nil || string(got) != "rules and memories\na new fact\n" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 // TestFrontMatter: the type must be read in every form that YAML has for it, and in no other (CC3).
 func TestFrontMatter(t *testing.T) {
 	for text, want := range map[string]string{

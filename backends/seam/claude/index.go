@@ -15,7 +15,10 @@ import (
 	"memdesk/model"
 )
 
-const indexName = "MEMORY.md"
+const (
+	indexName  = "MEMORY.md"
+	geminiName = "GEMINI.md"
+)
 
 // The part of an index that a session loads (CC6).
 const (

@@ -53,8 +53,11 @@ func (s *store) Retain(ctx context.Context, req model.RetainRequest) (model.Reta
 	var before string
 	done, err := s.cfg.Tree.Change(ctx, "retain", to.at, func(old []byte, exists bool) (seam.Edit, error) {
 		ask, err := req, error(nil)
-		if before = string(old); !exists {
+		switch before = string(old); {
+		case !exists:
 			ask, err = s.fresh(to, req)
+		case to.tier != "": // its address says nothing of what stands there
+			err = inTier(to.at.Key(), s.tierOfNew(to.at.Key(), before), to.tier)
 		}
 		if err == nil {
 			out, err = evaluate(to, ask, old, exists)
