@@ -16,6 +16,7 @@ import (
 	"memdesk/internal/bearer"
 	"memdesk/internal/clock"
 	"memdesk/model"
+	"memdesk/origin"
 	"memdesk/ui/door"
 )
 
@@ -73,6 +74,8 @@ func overVerbs(t *testing.T, words string, names ...string) *door.Desk {
 			s.Browser = partial{words: words}
 		case "full":
 			s.Browser = long{}
+		case "odd": // its server names the tiers
+			s.Browser, s.Tiers = odd{}, append(s.Tiers, model.TierSpec{Name: poison, Writable: true})
 		}
 		return s, nil
 	}}); err != nil {
@@ -101,6 +104,37 @@ func (long) List(_ context.Context, req model.PageRequest) (model.Page, error) {
 
 func (long) Read(_ context.Context, id string) (model.Item, error) {
 	return model.Item{Header: model.Header{ID: id, Tier: "t"}, Body: "x"}, nil
+}
+
+// odd has items of a tier that reads like instructions.
+type odd struct{ long }
+
+func (odd) List(context.Context, model.PageRequest) (model.Page, error) {
+	return model.Page{Items: []model.Header{{ID: "x", Tier: poison}, {ID: "y", Tier: "t"}}, Next: "more"}, nil
+}
+
+func (odd) Read(_ context.Context, id string) (model.Item, error) {
+	return model.Item{Header: model.Header{ID: id, Tier: map[string]string{"x": poison, "y": "t"}[id]}, Body: "calm\n"}, nil
+}
+
+// TestTiersOfServers: a tier's name must not bring instructions to an agent.
+func TestTiersOfServers(t *testing.T) {
+	d := overVerbs(t, "", "odd")
+	c := client(t, d)
+	for tool, a := range map[string]args{"memory_list": nil, "memory_get": {"ref": "odd:x"}, "memory_retain": {"content": "x"}, "memory_health": nil} {
+		res, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: a})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Meta = nil // it is for programs
+		if whole, _ := json.Marshal(res); strings.Contains(string(whole), "ignore previous") {
+			t.Errorf("%s: %s", tool, whole)
+		}
+	}
+	block, problems, err := d.Hook(t.Context(), "", 4096, origin.Writer{})
+	if err != nil || strings.Contains(block, "ignore previous") || !strings.Contains(block, "odd:y") || len(problems) != 1 || !strings.Contains(problems[0], "the first in its own order") {
+		t.Errorf("the hook: %q, %q, %v", block, problems, err)
+	}
 }
 
 // TestWordsOfStores: a store's own words in errors, health, warnings and problems reach an agent

@@ -168,7 +168,7 @@ func poisoned(text string) bool {
 // withheld reports whether an item must not reach an agent: its store or the scanner rejects it, it waits for
 // a decision, or the policy keeps back suspect texts.
 func (c *call) withheld(ctx context.Context, store string, it model.Item) bool {
-	return it.Has(model.FlagBlocked) || it.Has(model.FlagPending) || poisoned(it.Title) || poisoned(it.Body) ||
+	return it.Has(model.FlagBlocked) || it.Has(model.FlagPending) || poisoned(it.Title) || poisoned(it.Body) || poisoned(it.Tier) ||
 		c.Suspect != nil && (c.Suspect(ctx, store, it.Tier, it.Body) || review.HasOwnTitle(it) && c.Suspect(ctx, store, it.Tier, it.Title))
 }
 
@@ -274,7 +274,7 @@ func list(ctx context.Context, c *call, a listArgs) (answer, error) {
 	b, room := strings.Builder{}, maxText-len(fenceBegin)-len(fenceEnd)-len(restLeftOut)-3
 	b.WriteString(fenceBegin + "\n")
 	for _, h := range page.Items {
-		if h.Has(model.FlagBlocked) || h.Has(model.FlagPending) || poisoned(h.Title) || poisoned(h.ID) ||
+		if h.Has(model.FlagBlocked) || h.Has(model.FlagPending) || poisoned(h.Title) || poisoned(h.ID) || poisoned(h.Tier) ||
 			c.Suspect != nil && h.Title != "" && c.Suspect(ctx, s.Name, h.Tier, h.Title) {
 			continue
 		}
@@ -354,7 +354,7 @@ func health(ctx context.Context, c *call, _ struct{}) (answer, error) {
 		st := storeState{Store: r.Store, OK: r.Status.OK, Message: plainLine(r.Status.Message),
 			LatencyMS: float64(r.Latency.Microseconds()) / 1000, CheckedAt: r.Status.CheckedAt.UTC()}
 		if s, err := c.Fleet.Store(r.Store); err == nil {
-			st.Tiers = slices.DeleteFunc(writableTiers(s), poisoned)
+			st.Tiers = writableTiers(s)
 		}
 		out.Stores = append(out.Stores, st)
 		word := "ok"
@@ -419,11 +419,11 @@ func (c *call) newest(ctx context.Context, b *block) (refs []model.Ref, problems
 	}
 	var all []head
 	for _, m := range c.Fleet.Members() {
-		err := m.Err
+		err, newest := m.Err, slices.Contains(m.Store.Orders, model.OrderNewest)
 		var page model.Page
 		if err == nil && m.Store.Browser != nil {
 			req := model.PageRequest{Limit: model.RecallLimit}
-			if slices.Contains(m.Store.Orders, model.OrderNewest) {
+			if newest {
 				req.Order = model.OrderNewest
 			}
 			page, err = m.Store.Browser.List(ctx, req)
@@ -434,6 +434,9 @@ func (c *call) newest(ctx context.Context, b *block) (refs []model.Ref, problems
 		}
 		for _, p := range page.Problems {
 			problems = append(problems, m.Name+": "+plainLine(p))
+		}
+		if !newest && page.Next != "" {
+			problems = append(problems, m.Name+": it does not list the newest items first: these are the first in its own order")
 		}
 		for _, h := range page.Items {
 			all = append(all, head{h, model.Ref{Store: m.Name, ID: h.ID}})

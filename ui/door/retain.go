@@ -181,7 +181,7 @@ func scoped(req *model.RetainRequest, scope string) error {
 func writableTiers(s model.Store) []string {
 	var out []string
 	for _, t := range s.Tiers {
-		if t.Writable && !t.Sealed {
+		if t.Writable && !t.Sealed && !poisoned(t.Name) { // a server behind the store may name them
 			out = append(out, t.Name)
 		}
 	}
