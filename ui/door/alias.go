@@ -191,12 +191,14 @@ func aliasDelete(ctx context.Context, c *call, a struct {
 // named runs a call on the item of an entity's name. A change needs every store's answer: a silent one may have another
 // item of that name.
 func (c *call) named(ctx context.Context, name string, changes bool, run func(ref string) (answer, error)) (answer, error) {
-	ref, unsure, err := c.entity(ctx, name)
+	ref, unsure, more, err := c.entity(ctx, name)
 	switch {
 	case err != nil:
 		return answer{}, err
 	case unsure != "" && (changes || ref == ""):
 		return answer{}, model.Errorf(model.Unavailable, "call", "not all searched: %s", unsure)
+	case ref == "" && more:
+		return answer{}, model.Errorf(model.NotFound, "call", "no entity of the first hits has this name, and there may be more")
 	case ref == "":
 		return answer{}, model.Errorf(model.NotFound, "call", "no entity has this name")
 	}
@@ -204,11 +206,11 @@ func (c *call) named(ctx context.Context, name string, changes bool, run func(re
 }
 
 // entity is the reference of the item with the name: as its title, its id or its first line; empty where none was
-// found. unsure says which part of the stores was not looked at.
-func (c *call) entity(ctx context.Context, name string) (found, unsure string, err error) {
+// found. unsure says which part of the stores was not looked at, and more that there may be further hits.
+func (c *call) entity(ctx context.Context, name string) (found, unsure string, more bool, err error) {
 	out, err := c.recall(ctx, name, model.RecallLimit, "", "")
 	if err != nil {
-		return "", "", err
+		return "", "", false, err
 	}
 	for _, s := range out.Stores {
 		if s.Error != "" {
@@ -228,11 +230,11 @@ func (c *call) entity(ctx context.Context, name string) (found, unsure string, e
 			continue
 		}
 		if found != "" {
-			return "", "", model.Errorf(model.InvalidInput, "call", "several items have this name: give a reference to memory_get or memory_forget")
+			return "", "", false, model.Errorf(model.InvalidInput, "call", "several items have this name: give a reference to memory_get or memory_forget")
 		}
 		found = h.Ref
 	}
-	return found, unsure, nil
+	return found, unsure, out.Bounded || len(out.Hits) == model.RecallLimit, nil
 }
 
 // each runs a call for every value and returns all of their facts. It stops at a first error that precedes

@@ -329,6 +329,24 @@ func TestAnEntityInASilentStore(t *testing.T) {
 	}
 }
 
+// TestAnEntityBeyondTheHits: a search that stopped early does not tell that a name is free.
+func TestAnEntityBeyondTheHits(t *testing.T) {
+	d := newDesk(t, bearer.Caller{Name: "planner"})
+	members := d.Fleet.Members()
+	members[0].Store.Provider = stopped{members[0].Store.Provider}
+	d.Fleet, d.Tier, d.Aliases = backends.NewFleet(members, nil), "fix", door.Aliases()
+	if r := call(t, client(t, d), "open_nodes", args{"names": []string{"Nobody"}}); r.kind() != "not_found" || !strings.Contains(r.text, "there may be more") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// stopped is a store whose search stops early.
+type stopped struct{ model.Provider }
+
+func (stopped) Recall(context.Context, model.RecallRequest) (model.RecallResult, error) {
+	return model.RecallResult{Bounded: true, Total: model.TotalUnknown}, nil
+}
+
 // mute is a store that cannot be searched.
 type mute struct{ model.Provider }
 
