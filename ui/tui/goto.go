@@ -39,11 +39,10 @@ func (o *origin) leads(a *App) bool {
 // back closes the place, and shows the pane or list from which it was opened.
 func (o *origin) back(a *App) tea.Cmd {
 	cmd := tea.Batch(a.Tiers.Back(), a.Enter(o.pane))
-	if a.Side = o.side; a.Side == nil {
+	if o.side == nil {
 		return cmd
 	}
-	w, h := a.Room()
-	return tea.Batch(cmd, a.Side.List.Resize(w, h), a.Side.List.Enter())
+	return tea.Batch(cmd, a.enterSide(o.side))
 }
 
 // runGo goes to the item of a reference; without a store the store at the cursor is meant.

@@ -116,9 +116,7 @@ func (a *App) Beside(title string, above bool, list func(address int) desk.Listi
 		under = a.Side
 	}
 	a.sides++
-	a.Side = &Side{Title: title, List: list(loop.Over - a.sides), under: under}
-	w, h := a.Room()
-	return tea.Batch(a.Side.List.Resize(w, h), a.Side.List.Enter())
+	return a.enterSide(&Side{Title: title, List: list(loop.Over - a.sides), under: under})
 }
 
 func (a *App) RefreshSide() tea.Cmd {

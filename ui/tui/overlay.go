@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"image"
 	"slices"
 	"strings"
 
@@ -51,7 +52,7 @@ func (ps *pages) drawn(w, h int) []string {
 	under, _ := ps.a.pane().Render(w, h)
 	under = st.FillTo(under, w, h)
 	inner := o.Pager.Width + 2
-	dialog.PutBox(st, under, o.Pager.Framed(inner, rows), (w-inner-dialog.BoxPad)/2, (h-rows-2)/2, inner, -1)
+	dialog.PutBox(st, under, o.Pager.Framed(inner, rows), (w-inner-dialog.BoxPad)/2, (h-rows-2)/2, inner, image.Rectangle{})
 	return under
 }
 

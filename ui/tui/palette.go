@@ -150,11 +150,12 @@ func (l *commandLine) complete() tea.Cmd {
 	l.past.at = len(l.past.lines) // Down goes on in the list, not in the history
 	line := l.in.Value()
 	name, word, inArgument := strings.Cut(line, " ")
-	i := slices.IndexFunc(l.known(), func(v act.Act) bool { return inArgument && v.Verb == name && v.More != nil })
+	known := l.known()
+	i := slices.IndexFunc(known, func(v act.Act) bool { return inArgument && v.Verb == name && v.More != nil })
 	if i >= 0 && l.turn < 0 && l.asked != line {
 		l.extend()
 		l.asked = line
-		return l.known()[i].More(line, word)
+		return known[i].More(line, word)
 	}
 	if l.turn < 0 && l.extend() {
 		return nil
@@ -236,14 +237,10 @@ func (l *commandLine) over(under []string, row image.Rectangle, width int) []str
 		return slices.Concat(under[:len(under)-n-1], []string{st.Rule(safetext.Text{}, width)}, body)
 	}
 	y := len(under) - n - 2
-	bright := row.Min.Y
-	if row.Empty() {
-		bright = -1
-	}
-	if above := bright - n - 2; bright >= len(under)-max(leastRows, len(under)/3)-2 && above >= 0 { // it leaves its row in sight
+	if above := row.Min.Y - n - 2; row.Min.Y >= len(under)-max(leastRows, len(under)/3)-2 && above >= 0 { // it leaves its row in sight
 		y = above
 	}
-	dialog.PutBox(st, under, body, 0, y, width, bright)
+	dialog.PutBox(st, under, body, 0, y, width, row)
 	return under
 }
 

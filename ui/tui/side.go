@@ -13,12 +13,19 @@ type Side struct {
 	under *Side // the list it was opened from; nil: the pane
 }
 
+// enterSide shows a list in place of the pane.
+func (a *App) enterSide(s *Side) tea.Cmd {
+	a.Side = s
+	w, h := a.Room()
+	return tea.Batch(s.List.Resize(w, h), s.List.Enter())
+}
+
 // closeSide goes back to the list or pane before.
 func (a *App) closeSide() tea.Cmd {
-	if a.Side = a.Side.under; a.Side != nil {
-		w, h := a.Room()
-		return tea.Batch(a.Side.List.Resize(w, h), a.Side.List.Enter())
+	if a.Side.under != nil {
+		return a.enterSide(a.Side.under)
 	}
+	a.Side = nil
 	cmd := a.pane().Refresh() // acts in the list may have changed the pane
 	if p, ok := a.pane().(desk.Watched); ok {
 		cmd = tea.Batch(cmd, p.Watch()) // its ticks end while a list covers it

@@ -131,10 +131,10 @@ func linkLines(esc safetext.Escaper, it model.Item) []text.Line {
 		if l.Label != "" {
 			words = esc.Sprintf("%s: %s", esc.Line(l.Label), words)
 		}
-		if l.Role != "" && l.Kind != "" && l.Kind != "blocks" { // of which the role says both ways
+		if l.Role != "" && l.Kind != "" && l.Kind != "blocks" { // whose roles, blocks and blocked by, name the kind already
 			words = esc.Sprintf("%s (%s)", words, esc.Line(l.Kind))
 		}
-		lines = append(lines, text.Line{Name: esc.Line(cmp.Or(l.Role, l.Kind, "link")), Value: words}) // links read from the item
+		lines = append(lines, text.Line{Name: esc.Line(cmp.Or(l.Role, l.Kind, "link")), Value: words}) // a role says how the item stands to the others
 	}
 	if rest := it.LinksTotal - int64(len(it.Links)); rest > 0 {
 		lines = append(lines, text.Line{Value: esc.Sprintf("and %s that are not listed here", prose.Plural(rest, "more link")), Kind: text.Note})

@@ -69,11 +69,7 @@ func (md *Modal) Boxed(w, h int) ([]string, *tea.Position) {
 		return d.render(st, w, h)
 	}
 	corner := place(image.Pt(w, h), image.Pt(inner+BoxPad, len(body)+2), row, about)
-	bright := row.Min.Y
-	if row.Empty() {
-		bright = -1
-	}
-	PutBox(st, under, body, corner.X, corner.Y, inner, bright)
+	PutBox(st, under, body, corner.X, corner.Y, inner, row)
 	if at != nil {
 		at = &tea.Position{X: at.X + corner.X + 1, Y: at.Y + corner.Y}
 	}
@@ -108,10 +104,11 @@ func place(screen, box image.Point, row, about image.Rectangle) image.Point {
 	return at
 }
 
-// PutBox draws lines of inner columns in a border at x and y, and shades the screen behind, except row; -1: all of it.
-func PutBox(st *paint.Styles, under, body []string, x, y, inner, row int) {
+// PutBox draws lines of inner columns in a border at x and y, and shades the screen behind, except the line of row;
+// empty: all of it.
+func PutBox(st *paint.Styles, under, body []string, x, y, inner int, row image.Rectangle) {
 	for i, line := range under {
-		if i != row {
+		if row.Empty() || i != row.Min.Y {
 			under[i] = st.Shaded(line)
 		}
 	}
