@@ -152,12 +152,50 @@ func (k *Keeper) retain(ctx context.Context, s model.Store, req model.RetainRequ
 		}
 		bound := req
 		bound.IfMatch = cmp.Or(bound.IfMatch, e.After)
-		res, e, err := k.act(ctx, s, e, body, bound)
+		res, e, err := k.rewrite(ctx, s, e, body, bound)
 		if !errors.Is(err, model.Conflict) || req.IfMatch != "" || n == tries {
 			return res, e, err
 		}
 		seen, conflict = bound.IfMatch, err
 	}
+}
+
+// rewrite makes a write that may take other items along, and keeps each of them whose text body does not hold: an
+// approved proposal removes an entry that it names by a part of its text. Where the addressed item cannot be put
+// back, the entry about the first of the others is returned.
+func (k *Keeper) rewrite(ctx context.Context, s model.Store, e Entry, body string, req model.RetainRequest) (model.RetainResult, Entry, error) {
+	var others []Entry
+	var texts []string
+	if s.Rewrites != nil {
+		ids, err := s.Rewrites(ctx, req)
+		if err != nil {
+			return model.RetainResult{}, Entry{}, err
+		}
+		for _, id := range ids {
+			o, text, err := k.look(ctx, s, id, model.OpForget)
+			if err == nil && o.Existed && !strings.Contains(body, text) {
+				o, err = k.save(s, o, text)
+				others, texts = append(others, o), append(texts, text)
+			}
+			if err != nil {
+				return model.RetainResult{}, Entry{}, err
+			}
+		}
+	}
+	final := e.Obstacle != ""
+	res, e, err := k.act(ctx, s, e, body, req)
+	for i := range others {
+		if err != nil {
+			_, err = k.settle(others[i], err)
+			continue
+		}
+		others[i].After = model.Absent
+		err = k.confirm(&others[i], texts[i], model.RetainResult{Revision: model.Absent})
+	}
+	if err == nil && final && len(others) > 0 {
+		e = others[0]
+	}
+	return res, e, err
 }
 
 // create writes where only the store can tell which item a request names: the text of an item there could not be

@@ -259,3 +259,52 @@ func TestAppendToAnEntryNamedByItsText(t *testing.T) {
 		}
 	}
 }
+
+// TestAnApprovedProposalKeepsTheEntry: a proposal names an entry by a part of its text. What its approval removes or
+// replaces must be kept, and can be put back.
+func TestAnApprovedProposalKeepsTheEntry(t *testing.T) {
+	const text = "Runner 3 is slow after a power cut: clear its cache first.\n§\ntwo"
+	for _, action := range []string{`"remove"`, `"replace", "content": "no runner"`} {
+		dir := t.TempDir()
+		file, proposal := filepath.Join(dir, "memories", "MEMORY.md"), filepath.Join(dir, "pending", "memory", "1a2b3c4d.json")
+		for path, data := range map[string]string{file: text,
+			proposal: `{"id": "1a2b3c4d", "subsystem": "memory", "action": "x", "created_at": 1781000000, "payload": {"target": "memory", "old_text": "Runner 3", "action": ` + action + `}}`} {
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(data), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		env := func(string) string { return "" }
+		configs, err := backends.ParseOpen(backends.Builtin(), []string{"curated=" + filepath.Dir(file)}, dir, env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fleet := backends.Open(t.Context(), backends.Builtin(), configs, backends.Env{Clock: clock.System{}, Getenv: env}, backends.Policy{Audit: backends.Unrecorded})
+		defer fleet.Close()
+		s, err := fleet.Store("curated")
+		if err != nil {
+			t.Fatal(err)
+		}
+		it, err := s.Browser.Read(t.Context(), "pending/1a2b3c4d")
+		if err != nil {
+			t.Fatal(err)
+		}
+		it.Meta[0].Value = "approved"
+		k := undo.New(t.TempDir(), undo.DefaultKeep, clock.System{}, nil)
+		_, e, err := k.Retain(t.Context(), s, model.RetainRequest{ID: it.ID, Mode: model.Replace, Content: it.Body, Meta: it.Meta})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := os.ReadFile(file); err != nil || strings.Contains(string(b), "Runner 3") {
+			t.Fatalf("%s: the file is %q, %v", action, b, err)
+		}
+		if _, err := k.Restore(t.Context(), fleet.Store, e.ID); err != nil {
+			t.Errorf("%s: undo: %v", action, err)
+		}
+		if b, err := os.ReadFile(file); err != nil || !strings.Contains(string(b), "clear its cache first.") {
+			t.Errorf("%s and undo: the file is %q, %v", action, b, err)
+		}
+	}
+}
