@@ -146,9 +146,9 @@ func linkLines(esc safetext.Escaper, it model.Item) []text.Line {
 const Nobody = "?"
 
 // WriterCell is a writer in a narrow column: the name, the same for an agent that the log calls "agent NAME"
-// and its store NAME, and the channel of a text that came from elsewhere.
+// and its store NAME, without the word that no key has said it, and the channel of a text that came from elsewhere.
 func WriterCell(esc safetext.Escaper, r origin.Row) safetext.Text {
-	who := esc.LineMax(strings.TrimPrefix(r.Actor, "agent "), prose.MaxTitle)
+	who := esc.LineMax(strings.TrimPrefix(strings.TrimPrefix(r.Actor, "agent "), "unauthenticated "), prose.MaxTitle)
 	if r.Actor == origin.Unknown || r.Actor == "" {
 		if who = esc.Const(Nobody); r.Session != "" {
 			who = esc.LineMax(r.Session, prose.MaxTitle)

@@ -6,6 +6,7 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/origin"
 )
 
 // TestEmptyFields: fields without a value are named in one line, behind those with one.
@@ -33,5 +34,14 @@ func TestLinksReadFromTheItem(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestWriterCell: a narrow column names the writer, without the words before the name.
+func TestWriterCell(t *testing.T) {
+	for actor, want := range map[string]string{"agent dara": "dara", "unauthenticated root@pts/16": "root@pts/16", "ana": "ana", "": Nobody} {
+		if got := WriterCell(safetext.Escaper{}, origin.Row{Writer: origin.Writer{Actor: actor}}).String(); got != want {
+			t.Errorf("%q is %q, want %q", actor, got, want)
+		}
 	}
 }

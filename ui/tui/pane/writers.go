@@ -9,9 +9,13 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/list"
 )
 
-// OriginWidth is the column ORIGIN.
+// Origin is the column ORIGIN: it shrinks before it goes.
+var Origin = list.Column{Most: OriginWidth, Least: 7, Support: true}
+
+// OriginWidth is the most that it has.
 const OriginWidth = 14
 
 // keptWriters bounds the writers that a list remembers.
@@ -87,3 +91,11 @@ func (w *Writers) Anew() {
 
 // Cell is the writer of an item for its row; empty before the answer.
 func (w *Writers) Cell(ref model.Ref) safetext.Text { return w.known[ref] }
+
+// Width is what the cell asks for: an unknown writer asks for no column.
+func (w *Writers) Width(ref model.Ref) int {
+	if who := w.known[ref]; who.String() != desk.Nobody {
+		return who.Width()
+	}
+	return 0
+}

@@ -12,6 +12,7 @@ import (
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/desk/desktest"
+	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/paint"
 )
 
@@ -72,5 +73,20 @@ func TestNoExportNamesItsKeys(t *testing.T) {
 		if x, ok := act.Find(p.Bindings(), "x"); !ok || !strings.Contains(x.Why(), "Y copies the row") || strings.Contains(x.Why(), "y copies,") != copies {
 			t.Errorf("with y: %v: %q", copies, x.Why())
 		}
+	}
+}
+
+// TestUnknownCellsAskForNoColumn: a column of question marks tells as much as an empty one, and stays away too.
+func TestUnknownCellsAskForNoColumn(t *testing.T) {
+	kind := Kind[int]{Columns: []Column{{Title: "NAME", Width: 9}, {Title: "ORIGIN", Width: 9}, {Title: "WHAT"}}}
+	row := func(who string) Row[int] {
+		return Row[int]{Cells: []safetext.Text{safetext.Const("a"), safetext.Const(who), safetext.Const("b")}}
+	}
+	var fit list.Fit
+	if kind.fitted(&fit, []Row[int]{row(desk.Nobody), row(desk.Nobody)}); fit.Width(1, 9) != 0 {
+		t.Errorf("%v", fit)
+	}
+	if kind.fitted(&fit, []Row[int]{row("ada")}); fit.Width(1, 9) == 0 {
+		t.Errorf("%v", fit)
 	}
 }

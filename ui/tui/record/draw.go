@@ -74,6 +74,9 @@ func (k *Kind[T]) fitted(fit *list.Fit, rows []Row[T]) {
 				break // it takes what is left
 			}
 			width := t.Width()
+			if t.String() == desk.Nobody { // it tells as much as an empty cell
+				width = 0
+			}
 			if i+1 == k.Badge {
 				width += paint.BadgeSign
 			}

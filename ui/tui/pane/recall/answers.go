@@ -149,7 +149,7 @@ const (
 func (p *Pane) columns(width int) []int {
 	writer := list.Column{Most: pane.OriginWidth}
 	if p.d.Origins == nil {
-		writer.Most = 0
+		writer = list.Column{}
 	}
 	return p.fit.Widths(width-1, []list.Column{{Most: 12, Least: 8}, {Most: 12}, {Most: max(width/4, 17), Least: 17}, writer, {Least: 16}})
 }
@@ -164,7 +164,7 @@ func (p *Pane) fitted() {
 		}
 		p.fit.See(colRank, len("RANK SCORE "), 0)
 		p.fit.See(colWhere, h.Where.Width(), len("WHERE"))
-		p.fit.See(colWriter, max(p.who.Cell(p.refOf(h)).Width(), 1), len("ORIGIN")) // its answer comes later
+		p.fit.See(colWriter, p.who.Width(p.refOf(h)), len("ORIGIN"))
 		p.fit.See(colSnippet, h.Snippet.Width()+paint.BadgeSign, len("SNIPPET"))
 	}
 }

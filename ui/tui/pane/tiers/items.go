@@ -62,7 +62,7 @@ var itemTitles = [...]string{"TIER", "ORIGIN", "SIZE", "AGE", "FLAGS", "TITLE", 
 // fitted notes the widths of the rows that have arrived.
 func (l *items) fitted() {
 	for _, r := range l.Window.Rows {
-		who := max(l.who.Cell(model.Ref{Store: l.At.Store, ID: r.Header.ID}).Width(), 1) // it comes later
+		who := l.who.Width(model.Ref{Store: l.At.Store, ID: r.Header.ID})
 		for i, width := range []int{r.tier.Width(), who, r.size.Width(), 4, l.flags(r).Width(), r.title.Width(), r.id.Width()} {
 			l.fit.See(i, width, len(itemTitles[i])+1) // and the sign of an order
 		}
@@ -371,7 +371,7 @@ func (l *items) crumbs() []safetext.Text {
 
 // columns are the widths for a list; the id has what the titles leave.
 func (l *items) columns(width int) (w [colID + 1]int) {
-	tier, origin := list.Column{Most: 11, Least: 9}, list.Column{Most: pane.OriginWidth} // the detail says who wrote the item
+	tier, origin := list.Column{Most: 11, Least: 9}, pane.Origin // the detail says who wrote the item
 	if l.At.Tier != "" {
 		tier = list.Column{}
 	}
