@@ -108,7 +108,7 @@ func (d *Desk) decide(ctx context.Context, m *subject.Matcher, s model.Store, q 
 		case st.Action == Held || going[f.Item.ID]:
 		case q.stays[f.Item.ID]:
 			st.Action = Redact
-			st.Reason += "; an item on hold would go with it, so it stays without the subject"
+			st.Reason += "; an item on hold would go or change with it, so it stays without the subject"
 		case st.Action == Forget:
 			st.Action = Redact
 			st.Reason += "; other items hang under it, so it stays without the subject"

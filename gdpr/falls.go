@@ -14,10 +14,14 @@ import (
 // all the same, so the plan must list them. One on hold keeps the items that it would go with (q.stays).
 // settle recomputes what follows when going changes.
 func (q *search) addFalls(ctx context.Context, m *subject.Matcher, going map[string]bool, settle func()) error {
+	q.stays, q.falls = map[string]bool{}, map[string]model.Fall{}
+	if err := q.keepListed(ctx, m, going); err != nil {
+		return err
+	}
+	settle()
 	if q.store.Falls == nil {
 		return nil
 	}
-	q.stays, q.falls = map[string]bool{}, map[string]model.Fall{}
 	known := map[string]bool{}
 	for _, f := range q.found {
 		known[f.Item.ID] = true
@@ -54,6 +58,23 @@ func (q *search) addFalls(ctx context.Context, m *subject.Matcher, going map[str
 		slices.SortStableFunc(q.found, byID)
 		return nil
 	}
+}
+
+// keepListed keeps the items that cannot go without a change of an item on hold, such as the index that lists them.
+func (q *search) keepListed(ctx context.Context, m *subject.Matcher, going map[string]bool) error {
+	if q.store.Rewrites == nil {
+		return nil
+	}
+	for _, id := range q.removed(m, going) {
+		edited, err := q.store.Rewrites(ctx, model.RetainRequest{ID: id})
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(edited, func(id string) bool { return q.held(id) != "" }) {
+			q.stays[id], going[id] = true, false
+		}
+	}
+	return nil
 }
 
 // removed are the ids that no item has afterwards: of forgotten and of renamed items.

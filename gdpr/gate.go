@@ -98,7 +98,7 @@ func (d *Desk) checkHold(ctx context.Context, c *model.Call) error {
 	return nil
 }
 
-// checkBeside refuses to forget an item that would take one on hold along, and a Retain that would write one
+// checkBeside refuses to forget an item that would take one on hold along, and a change that would write one
 // beside its own.
 func (d *Desk) checkBeside(ctx context.Context, c *model.Call, id string) error {
 	held, err := d.heldIn(c.Store)
@@ -106,22 +106,29 @@ func (d *Desk) checkBeside(ctx context.Context, c *model.Call, id string) error 
 		return err
 	}
 	var others []string
-	switch {
-	case c.Forget != nil && c.Store.Falls != nil:
-		var falls []model.Fall
-		falls, err = c.Store.Falls(ctx, []string{id})
+	if c.Forget != nil && c.Store.Falls != nil {
+		falls, err := c.Store.Falls(ctx, []string{id})
+		if err != nil {
+			return err
+		}
 		for _, f := range falls {
 			others = append(others, f.ID)
 		}
-	case c.Retain != nil && c.Store.Rewrites != nil:
-		others, err = c.Store.Rewrites(ctx, *c.Retain)
 	}
-	if err != nil {
-		return err
+	if c.Store.Rewrites != nil {
+		req := model.RetainRequest{ID: id}
+		if c.Retain != nil {
+			req = *c.Retain
+		}
+		edited, err := c.Store.Rewrites(ctx, req)
+		if err != nil {
+			return err
+		}
+		others = append(others, edited...)
 	}
 	for _, other := range others {
 		if held, err = d.held(c.Store, other); err != nil || held != "" {
-			return errors.Join(err, model.Refuse(string(c.Op), "an item that would go with it is on hold under request "+held))
+			return errors.Join(err, model.Refuse(string(c.Op), "an item that would go or change with it is on hold under request "+held))
 		}
 	}
 	return nil

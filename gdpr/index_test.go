@@ -1,6 +1,7 @@
 package gdpr_test
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -210,5 +211,62 @@ func TestFrontMatterStaysReadable(t *testing.T) {
 	want := "---\npeople: [erased, Brin]\nages: {erased: 41, Brin: 7}\n? erased\ntitle: a call with [erased]\n---\nRain.\nWind.\nSnow [of [erased]].\n"
 	if err != nil || rerr != nil || string(got) != want {
 		t.Errorf("%s, %v, %v: %q", out.Status, err, rerr, got)
+	}
+}
+
+// TestAnIndexOnHold: no change of a memory may edit the index that is on hold, neither an operator's nor an erasure's.
+func TestAnIndexOnHold(t *testing.T) {
+	w := newWorld(t)
+	dir := filepath.Join(w.dir, "claude")
+	memory := filepath.Join(dir, "projects", "-home-dev", "memory")
+	if err := os.MkdirAll(memory, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const index = "- [Deploys](deploys.md) — Tuesdays\n- [Tea](tea.md) — for " + name + "\n- [Rye](rye.md) — d\n"
+	deploys := "---\nname: Deploys\ndescription: Tuesdays\ntype: project\n---\nOn Tuesdays.\n"
+	for file, text := range map[string]string{
+		"MEMORY.md": index, "deploys.md": deploys, "tea.md": "---\nname: Tea\ndescription: for " + name + "\ntype: user\n---\n" + name + ".\n", "rye.md": name + " likes rye.\n"} {
+		if err := os.WriteFile(filepath.Join(memory, file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.more = []backends.StoreConfig{{Name: "claude", Kind: "claude", Path: dir}}
+	w.open()
+	r := w.file()
+	const below = "projects/-home-dev/memory/"
+	w.hold(r.ID, "claude", below+"MEMORY.md")
+	s, err := w.fleet.Store("claude")
+	if err != nil {
+		t.Fatal(err)
+	}
+	retain := func(file, text string) error {
+		_, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: below + file, Mode: model.Replace, Content: text})
+		return err
+	}
+	for what, err := range map[string]error{
+		"a new memory": retain("new.md", deploys), "a new description": retain("deploys.md", strings.Replace(deploys, "Tuesdays", "Fridays", 1)),
+		"forget": func() error {
+			_, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: below + "deploys.md"})
+			return err
+		}()} {
+		if !errors.Is(err, model.PermissionDenied) || !strings.Contains(err.Error(), r.ID) {
+			t.Errorf("%s: %v; want a refusal", what, err)
+		}
+	}
+	if err := retain("deploys.md", deploys+"And on Fridays.\n"); err != nil {
+		t.Errorf("a change that the index does not show: %v", err)
+	}
+	p := w.plan(r.ID)
+	if st := actions(p)["claude:"+below+"rye.md"]; st.Action != gdpr.Redact || !strings.Contains(st.Reason, "on hold") {
+		t.Errorf("rye.md: %+v", st)
+	}
+	w.inScope(p)
+	if b, err := os.ReadFile(filepath.Join(memory, "MEMORY.md")); err != nil || string(b) != index {
+		t.Errorf("the index on hold is now\n%s, %v", b, err)
+	}
+	for _, file := range []string{"tea.md", "rye.md"} {
+		if b, err := os.ReadFile(filepath.Join(memory, file)); err != nil || strings.Contains(string(b), name) {
+			t.Errorf("%s is now\n%s, %v", file, b, err)
+		}
 	}
 }

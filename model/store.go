@@ -75,7 +75,8 @@ type Store struct {
 	Falls func(ctx context.Context, ids []string) ([]Fall, error)
 
 	// Rewrites returns the ids of the items that a Retain would change or remove beside the one that it
-	// addresses; it changes nothing. nil where Retain writes only its own item.
+	// addresses, or that a Forget would change, which asks with the id alone and no Mode; it changes nothing.
+	// nil where Retain and Forget write only their own item.
 	Rewrites func(context.Context, RetainRequest) ([]string, error)
 
 	// Beside reads the data beside an item's document, for callers that keep the item to retain it again.

@@ -96,7 +96,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	s := &store{path: c.Path, profile: profile, tree: tree, redact: c.Transcripts == Redact}
 	s.layout = &notes.Layout{
 		Tiers: s.tiers(), Enter: s.enter, Item: s.item, Head: s.head, Scope: s.scope, Address: s.address, Check: s.check, Fresh: s.fresh,
-		Wrote: s.wrote, Removed: s.removed, Beside: s.beside, Side: s.side, Path: unside, Deep: s.deep,
+		Wrote: s.wrote, Removed: s.removed, Rewrites: s.rewrites, Beside: s.beside, Side: s.side, Path: unside, Deep: s.deep,
 	}
 	said = append(said, "profile "+profile)
 	if profile == codex {

@@ -3,6 +3,7 @@ package claude
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/url"
 	"path"
 	"regexp"
@@ -186,9 +187,9 @@ func lineEnd(lines []string) string {
 	return "\n"
 }
 
-// wrote adds a new memory's line, restores its earlier lines, and updates a line after a changed name or
-// description. After an undo it reports only the lines that did not come back.
-func (s *store) wrote(ctx context.Context, id, old, text string, with *model.Beside) (warnings []string) {
+// wrote updates the index of a written memory. After an undo it reports only the lines that did not come back.
+func (s *store) wrote(ctx context.Context, id, old, text string, req model.RetainRequest) (warnings []string) {
+	with := req.Beside
 	const long = "the index is longer than what a session loads, 200 lines or 25 KB: the rest is not loaded"
 	index, file, ok := s.place(id)
 	if !ok {
@@ -197,26 +198,7 @@ func (s *store) wrote(ctx context.Context, id, old, text string, with *model.Bes
 		}
 		return warnings
 	}
-	err := s.change(ctx, "retain", index, func(lines []string) []string {
-		at := slices.IndexFunc(lines, func(l string) bool { return slices.Contains(targets(l), file) })
-		switch {
-		case old != "" && at >= 0:
-			return follow(lines, file, parse(old), parse(text))
-		case with != nil && old == "":
-			there := slices.Clone(lines) // the same line may have stood there twice
-			for _, l := range with.Lines {
-				if i := slices.Index(there, l.Text); i >= 0 {
-					there = slices.Delete(there, i, i+1)
-					continue
-				}
-				lines = slices.Insert(lines, min(l.At, len(lines)), l.Text)
-			}
-			return lines
-		case old != "" || at >= 0:
-			return lines
-		}
-		return append(lines, line(file, text)+lineEnd(lines))
-	})
+	err := s.change(ctx, "retain", index, func(lines []string) []string { return entered(lines, file, old, text, req) })
 	if err != nil {
 		warnings = append(warnings, "the file is written, and its index is not: "+err.Error())
 	} else if with == nil {
@@ -226,6 +208,76 @@ func (s *store) wrote(ctx context.Context, id, old, text string, with *model.Bes
 		warnings = append(warnings, long)
 	}
 	return warnings
+}
+
+// entered are an index's lines with those of a written memory: a new one, the earlier ones of a restored memory, or one
+// that follows a changed name or description. In an erasure the index is edited by a step of its own.
+func entered(lines []string, file, old, text string, req model.RetainRequest) []string {
+	at := slices.IndexFunc(lines, func(l string) bool { return slices.Contains(targets(l), file) })
+	switch {
+	case old != "" && (at < 0 || req.Erase):
+	case old != "":
+		return follow(lines, file, parse(old), parse(text))
+	case req.Beside != nil:
+		there := slices.Clone(lines) // the same line may have stood there twice
+		for _, l := range req.Beside.Lines {
+			if i := slices.Index(there, l.Text); i >= 0 {
+				there = slices.Delete(there, i, i+1)
+				continue
+			}
+			lines = slices.Insert(lines, min(l.At, len(lines)), l.Text)
+		}
+	case at < 0:
+		return append(lines, line(file, text)+lineEnd(lines))
+	}
+	return lines
+}
+
+// left are an index's lines without those of a removed memory (CC9).
+func left(lines []string, file string) []string {
+	return slices.DeleteFunc(lines, func(l string) bool { return names(l, file) })
+}
+
+// rewrites is the index where a change of a memory changes its lines.
+func (s *store) rewrites(ctx context.Context, req model.RetainRequest) ([]string, error) {
+	id := req.ID
+	if id == "" {
+		id, _ = s.address(req.Tier, req.Key) // Retain itself refuses a bad one
+	}
+	index, file, ok := s.place(id)
+	at, err := seam.Resolve(id)
+	if !ok || err != nil {
+		return nil, nil
+	}
+	data, err := s.tree.Read(ctx, index)
+	if err != nil {
+		return nil, absentIsNone(err)
+	}
+	old, err := s.tree.Read(ctx, at)
+	if err = absentIsNone(err); err != nil {
+		return nil, err
+	}
+	before := slices.Collect(strings.Lines(data))
+	after := slices.Clone(before)
+	switch req.Mode {
+	case "":
+		after = left(after, file)
+	case model.Append:
+		after = entered(after, file, old, old+req.Content, req)
+	default:
+		after = entered(after, file, old, req.Content, req)
+	}
+	if slices.Equal(before, after) {
+		return nil, nil
+	}
+	return []string{index.Key()}, nil
+}
+
+func absentIsNone(err error) error {
+	if errors.Is(err, model.NotFound) {
+		return nil
+	}
+	return err
 }
 
 func over(data string) bool { return len(data) > capBytes || lineCount(data) > capLines }
@@ -255,9 +307,7 @@ func (s *store) removed(ctx context.Context, id string) error {
 	if !ok {
 		return nil
 	}
-	err := s.change(ctx, "forget", index, func(lines []string) []string {
-		return slices.DeleteFunc(lines, func(l string) bool { return names(l, file) })
-	})
+	err := s.change(ctx, "forget", index, func(lines []string) []string { return left(lines, file) })
 	if err != nil {
 		return model.Errorf(model.KindOf(err), "forget", "the file is removed, and its index line is not: %s", err)
 	}

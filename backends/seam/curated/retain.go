@@ -105,8 +105,8 @@ func (s *store) address(req model.RetainRequest) (string, error) {
 // rewrites are the entries that a whole file's new text lacks, and the one that a proposal is about.
 func (s *store) rewrites(ctx context.Context, req model.RetainRequest) (ids []string, err error) {
 	to, ok := parseID(req.ID)
-	if !ok || to.hash != "" {
-		return nil, nil // Retain itself refuses a bad id
+	if !ok || to.hash != "" || req.Mode == "" {
+		return nil, nil // Retain itself refuses a bad id, and Forget removes one entry or proposal
 	}
 	files, err := s.both(ctx, "retain")
 	if err != nil {

@@ -372,7 +372,7 @@ func (s *store) check(op, id string) error {
 }
 
 // wrote says how to bring the index up to date (OC8).
-func (s *store) wrote(_ context.Context, id, _, _ string, _ *model.Beside) []string {
+func (s *store) wrote(_ context.Context, id, _, _ string, _ model.RetainRequest) []string {
 	if a := s.scope(id); a != "" {
 		return []string{"the index does not know it yet: openclaw memory index --force --agent " + a}
 	}

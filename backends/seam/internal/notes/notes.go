@@ -120,7 +120,7 @@ func (s *store) value(snap *snapshot) model.Store {
 	case l == nil: // a new file may be read by all; those with a layout of their own are private
 		out.Keep = s.keepMode
 	case l.Beside != nil:
-		out.Beside = l.Beside
+		out.Beside, out.Rewrites = l.Beside, l.Rewrites
 	}
 	if s.cfg.Index != nil {
 		out.Reindexer = s

@@ -69,7 +69,7 @@ func (s *store) Retain(ctx context.Context, req model.RetainRequest) (model.Reta
 		return model.RetainResult{}, err
 	}
 	if l := s.cfg.Layout; l != nil {
-		warnings = append(warnings, l.Wrote(ctx, to.at.Key(), before, string(out.data), req.Beside)...)
+		warnings = append(warnings, l.Wrote(ctx, to.at.Key(), before, string(out.data), req)...)
 	}
 	return model.RetainResult{
 		ID: to.at.Key(), Bytes: int64(len(out.data)), Revision: seam.RevisionOf(string(out.data)), Warnings: warnings,
