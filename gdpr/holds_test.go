@@ -531,3 +531,44 @@ func TestAHoldOnAnIDLikeAHash(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatIsHeldEndsInScope: in a file of many items, and in a file of its own that says nothing else, an item on hold must
+// not stay a residue that nobody can attest.
+func TestWhatIsHeldEndsInScope(t *testing.T) {
+	t.Parallel()
+	issue := func(id, title string) string {
+		return `{"id":"` + id + `","title":"` + title + `","status":"open","priority":2,"issue_type":"task","created_at":"2026-01-02T03:04:05Z","updated_at":"2026-01-02T03:04:05Z"}` + "\n"
+	}
+	for kind, c := range map[string]struct {
+		files map[string]string
+		path  string
+		held  func(id string) bool
+	}{
+		"curated": {map[string]string{"s/USER.md": "Bob likes rye\n§\n" + name + " likes tea in the yard", "s/MEMORY.md": "Tea for " + name, "s/notes.txt": "about " + name}, "s", func(id string) bool { return strings.HasPrefix(id, "USER.md/") }},
+		"beads":   {map[string]string{"s/.beads/issues.jsonl": issue("w-1", "ask "+name) + issue("w-2", "tell "+name) + issue("w-3", "rye")}, "s", func(id string) bool { return id == "w-1" }},
+		"vault":   {map[string]string{"s/memory/idea/m.md": name + "\n", "s/memory/idea/n.md": "by " + name + "\n"}, "s", func(id string) bool { return strings.HasSuffix(id, "/m.md") }},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			plant(t, w.dir, c.files)
+			w.more = []backends.StoreConfig{{Name: "s", Kind: kind, Path: filepath.Join(w.dir, c.path)}}
+			w.open()
+			r := w.file()
+			for ref := range actions(w.plan(r.ID)) {
+				if id := strings.TrimPrefix(ref, "s:"); c.held(id) {
+					w.hold(r.ID, "s", id)
+				}
+			}
+			out, err := w.erase(w.plan(r.ID))
+			if err != nil || out.Status != gdpr.StateInScope || out.Held != 1 || out.Forgotten+out.Redacted == 0 {
+				t.Errorf("%s, %d on hold, %d forgotten, %d redacted, %v; want complete in scope", out.Status, out.Held, out.Forgotten, out.Redacted, err)
+			}
+			for _, l := range out.Layers {
+				if l.Verdict == model.VerdictResidue || l.Verdict == model.VerdictUnaudited {
+					t.Errorf("%+v", l)
+				}
+			}
+		})
+	}
+}

@@ -296,7 +296,7 @@ func (x *run) bytesOf(ctx context.Context, s model.Store, bystanders *subject.By
 			}
 			kept = by != ""
 		}
-		if kept && (row.Verdict == model.VerdictUnaudited || row.Verdict == model.VerdictResidue && attached(l)) {
+		if kept && (row.Verdict == model.VerdictUnaudited || row.Verdict == model.VerdictResidue) { // nothing in it is another item's
 			row.Verdict, row.Held, row.Reason = model.VerdictOutOfScope, true, "on hold: "+row.Reason
 		}
 		if why := left[l.ItemID]; why != "" && row.Verdict == model.VerdictResidue {
@@ -440,6 +440,7 @@ func (x *run) withScrub(store string, rows []receipt.Layer) []receipt.Layer {
 			i = -1
 		}
 		switch {
+		case i >= 0 && l.Verdict == model.VerdictResidue && rows[i].Held: // a scrub cannot tell what is on hold
 		case i >= 0 && (l.Verdict == model.VerdictPending || l.Verdict == model.VerdictFailed || l.Verdict == model.VerdictResidue || x.unseen[model.Ref{Store: store, ID: l.Layer}]):
 			rows[i].Verdict, rows[i].Reason = l.Verdict, l.Reason
 		case i >= 0 && rows[i].Verdict != model.VerdictOutOfScope:

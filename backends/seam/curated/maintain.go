@@ -267,7 +267,7 @@ func (s *store) scrubLayer(l layer, req model.ScrubRequest, concerned func([]byt
 	case !concerned(data) && !l.interrupted():
 		return r
 	case l.Kind == model.LayerExternal:
-		return fail(model.VerdictResidue, "it names the person, and is not this store's to remove")
+		return fail(model.VerdictOutOfScope, "it names the person, and is not this store's to remove")
 	case l.Kind == model.LayerItem && !l.pending:
 		return fail(model.VerdictResidue, "an entry still names the person: forget or redact it")
 	}
