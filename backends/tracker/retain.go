@@ -3,6 +3,7 @@ package tracker
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,7 +45,7 @@ func (a *adapter) Retain(ctx context.Context, req model.RetainRequest) (model.Re
 		if err != nil {
 			return Record{}, err
 		}
-		return want, a.admit(have, want, exists && verdicts.Cleans(req))
+		return want, a.admit(have, want, req)
 	})
 	if err != nil {
 		return model.RetainResult{}, model.Wrap("retain", err)
@@ -52,19 +53,33 @@ func (a *adapter) Retain(ctx context.Context, req model.RetainRequest) (model.Re
 	return model.RetainResult{ID: got.ID, Bytes: int64(len(got.Body)), Revision: got.Revision()}, nil
 }
 
-// admit applies R18 to every text of the item that agents may see.
-func (a *adapter) admit(have, want Record, cleaning bool) error {
+// admit applies R18 to every text of the item that agents may see. The store's own fields pass where the item had
+// them before: it stands, or comes back.
+func (a *adapter) admit(have, want Record, req model.RetainRequest) error {
+	exists := have.ID != ""
+	cleaning := exists && verdicts.Cleans(req)
 	if err := a.scanner.Admit(have.Body, want.Body, cleaning); err != nil {
 		return err
 	}
 	for _, f := range want.Fields {
-		if before := have.Field(f.Name); !f.ReadOnly && f.Value != before {
-			if err := a.scanner.Admit(before, f.Value, cleaning); err != nil {
-				return err
-			}
+		before := have.Field(f.Name)
+		if f.Value == before || f.ReadOnly && (exists || req.Restore || req.Erase) {
+			continue
+		}
+		if err := cmp.Or(a.scanner.Admit(before, f.Value, cleaning), a.scanner.Admit(decoded(before), decoded(f.Value), cleaning)); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// decoded is a field's value as a reader of its JSON sees it.
+func decoded(value string) string {
+	var v any
+	if s := strings.TrimSpace(value); !strings.HasPrefix(s, "[") && !strings.HasPrefix(s, "{") || json.Unmarshal([]byte(s), &v) != nil {
+		return value
+	}
+	return strings.Join(inner(nil, v), "\n")
 }
 
 // checkRetain applies every rule that needs no read of the store and returns the addressed id.

@@ -233,12 +233,19 @@ func (g *Guests) Provider(store string) http.Handler {
 }
 
 // restoresKnown believes that an item is restored, which may have a name that a new one may not have (R34), only where the
-// item was changed through memdesk. Without a ledger nothing can be written either.
+// item was changed through memdesk. A field of the store's own comes only with a restored item, and with one that an
+// erasure writes anew. Without a ledger nothing can be written either.
 func restoresKnown(ledger *origin.Ledger) model.Middleware {
 	return func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
 		if c.Retain != nil && c.Retain.Restore && ledger != nil {
 			_, was, err := ledger.Latest(c.Store.Name, c.Retain.ID)
 			c.Retain.Restore = was && err == nil
+		}
+		if c.Retain != nil && !c.Retain.Restore && !c.Retain.Erase {
+			c.Retain.Meta = slices.Clone(c.Retain.Meta)
+			for i := range c.Retain.Meta {
+				c.Retain.Meta[i].ReadOnly = false
+			}
 		}
 		return next(ctx)
 	}

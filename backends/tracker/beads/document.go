@@ -314,6 +314,9 @@ func compose(want tracker.Record, typed bool, now string) ([]byte, error) {
 	for _, c := range kept {
 		known = append(known, c.name)
 		v := want.Field(c.name)
+		if v != "" && !slices.ContainsFunc(want.Fields, func(f model.Field) bool { return f.Name == c.name && f.ReadOnly }) {
+			return nil, model.Errorf(model.InvalidInput, "retain", "only the store itself writes the field %q", c.name)
+		}
 		switch {
 		case c.name == "updated_at", v == "" && c.name == "created_at":
 			v = now
