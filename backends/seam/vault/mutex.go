@@ -145,8 +145,7 @@ var errInside = errors.New("something lies inside the lock directory")
 
 // take makes one lock directory.
 func (w *watcher) take(ctx context.Context, path string) (held, error) {
-	pause := pauseFirst
-	var inside, met bool
+	pause, met := pauseFirst, false
 	for {
 		l, err := grab(path, met)
 		if err == nil {
@@ -157,27 +156,38 @@ func (w *watcher) take(ctx context.Context, path string) (held, error) {
 		}
 		met = true
 		s, serr := w.observe(path)
+		var cause error // what keeps this process from the lock, other than a live holder
 		switch {
 		case serr == nil && !s.info.IsDir():
 			return held{}, model.Errorf(model.Locked, "lock", "a file stands where AgentM's lock directory should be; remove it when no agent is writing")
 		case serr == nil && w.stale(s):
-			if inside = errors.Is(remove(path, s.info), errInside); !inside {
+			if cause = remove(path, s.info); cause == nil {
 				continue
 			}
+		case errors.Is(serr, fs.ErrNotExist) && errors.Is(err, fs.ErrPermission): // on Windows for a moment too
+			cause = err
 		}
-		if err := w.wait(ctx, pause, inside); err != nil {
+		if err := w.wait(ctx, pause, late(path, cause)); err != nil {
 			return held{}, err
 		}
 		pause = min(2*pause, pauseMost)
 	}
 }
 
-// wait sleeps, or says why it no longer does.
-func (w *watcher) wait(ctx context.Context, pause time.Duration, inside bool) error {
-	late := model.Errorf(model.Locked, "lock", "the vault is locked by another writer; try again")
-	if inside {
-		late = model.Errorf(model.Locked, "lock", "the vault's lock was left by a dead writer and cannot be taken over: %w; empty and remove it when no agent is writing", errInside)
+// late says why a lock was not taken in time.
+func late(path string, cause error) error {
+	switch {
+	case cause == nil:
+		return model.Errorf(model.Locked, "lock", "the vault is locked by another writer; try again")
+	case errors.Is(cause, errInside):
+		return model.Errorf(model.Locked, "lock", "the vault's lock was left by a dead writer and cannot be taken over: %w; empty and remove it when no agent is writing", errInside)
 	}
+	where := filepath.Join("locks", filepath.Base(filepath.Dir(path)))
+	return model.Errorf(model.PermissionDenied, "lock", "AgentM's lock cannot be made or removed in its directory %s: %w; give the directory to this user", where, bare(cause))
+}
+
+// wait sleeps, or returns late where it no longer does.
+func (w *watcher) wait(ctx context.Context, pause time.Duration, late error) error {
 	if time.Since(w.started) > w.pace.patience {
 		return late
 	}
@@ -192,7 +202,7 @@ func (w *watcher) wait(ctx context.Context, pause time.Duration, inside bool) er
 	}
 }
 
-// remove removes a stale lock if it is still the one observed.
+// remove removes a stale lock if it is still the one observed; nil: it is gone or another.
 func remove(path string, seen fs.FileInfo) error {
 	now, err := os.Lstat(path)
 	if err != nil || !os.SameFile(now, seen) || !now.ModTime().Equal(seen.ModTime()) {
@@ -208,7 +218,7 @@ func remove(path string, seen fs.FileInfo) error {
 			return errInside
 		}
 	}
-	return nil
+	return err
 }
 
 // errTaken: another waiter has replaced the new directory.

@@ -132,6 +132,46 @@ func TestALockWithAFileInsideIsRefusedInWords(t *testing.T) {
 	}
 }
 
+// TestALockThatCannotBeRemoved: a dead writer's lock that stays must end the wait in time, and with what is wrong.
+func TestALockThatCannotBeRemoved(t *testing.T) {
+	m := quickMutex(t, "a")
+	leave(t, m.path("a"), time.Hour)
+	w := watcher{clock: m.clock, pace: m.pace, started: time.Now(), seen: map[string]sighting{}}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		_, err := w.take(ctx, m.path("a")+"/.") // the system refuses to remove this name
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		if !errors.Is(err, model.PermissionDenied) || !strings.Contains(err.Error(), "cannot be made or removed") {
+			t.Error(err)
+		}
+	case <-ctx.Done():
+		t.Error("the wait did not end")
+	}
+}
+
+// TestALockDirectoryOfAnotherUser: where no lock can be made, the words must not be those about another writer.
+func TestALockDirectoryOfAnotherUser(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may write everywhere")
+	}
+	m := quickMutex(t, "a")
+	dir := filepath.Dir(m.path("a"))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.acquire(t.Context()); !errors.Is(err, model.PermissionDenied) || !strings.Contains(err.Error(), "locks/a: permission denied") {
+		t.Error(err)
+	}
+}
+
 func TestAFileInPlaceOfTheLock(t *testing.T) {
 	m := quickMutex(t, "a")
 	if err := os.MkdirAll(filepath.Dir(m.path("a")), 0o755); err != nil {
