@@ -173,14 +173,31 @@ func sensibleWide(b []byte) bool {
 	return false
 }
 
-// compressed is a cheap check for the magic bytes of compressors.
-func compressed(b []byte) bool {
-	for _, magic := range []string{"\x1f\x8b\x08", "BZh", "\x78", "\xfd7zXZ", "\x28\xb5\x2f\xfd", "PK\x03\x04"} {
-		if bytes.HasPrefix(b, []byte(magic)) {
-			return IsContainer(b)
+// blockMagic are the magic bytes of what is opened in a block, or cannot be. Two bytes occur by chance in a block that is
+// decoded at a wrong offset, but a zlib stream inflates.
+var blockMagic = func() (by [256][]string) {
+	all := []string{"\x1f\x8b\x08", "BZh", "\x78", "PK\x03\x04", "%PDF-"}
+	for _, l := range libraries {
+		all = append(all, l.magic)
+	}
+	for _, c := range closedKinds {
+		if len(c.magic) > 2 {
+			all = append(all, c.magic)
 		}
 	}
-	return false
+	for _, magic := range all {
+		by[magic[0]] = append(by[magic[0]], magic)
+	}
+	return by
+}()
+
+// compressed is a cheap check for magic bytes: of compressed data, documents and what cannot be opened.
+func compressed(b []byte) bool {
+	if len(b) == 0 || !slices.ContainsFunc(blockMagic[b[0]], func(magic string) bool { return bytes.HasPrefix(b, []byte(magic)) }) {
+		return false
+	}
+	k, what := recognise(b[:min(len(b), headSize)])
+	return k != plainly && what != unknownFile
 }
 
 // wide yields the UTF-16 and UTF-32 texts that a piece with zeros may hold: in each byte order, at each

@@ -24,6 +24,7 @@ type layer struct {
 	// block says that the text was decoded as a block: every place is then the whole block.
 	block      bool
 	start, end int
+	goesOn     bool // the block has more than this line: it is opened as a whole
 	noise      bool // the bytes of a block that are no text: chance may spell a short identifier
 
 	method Method // the outermost encoding; empty: none
@@ -83,7 +84,7 @@ func (d *decoding) layer(method Method) *layer {
 		a, b := l.place(int(d.at[i]), int(d.to[i]))
 		d.at[i], d.to[i] = int32(a), int32(b)
 	}
-	return &layer{text: d.text, at: d.at, to: d.to, block: l.block, start: l.start, end: l.end, method: cmp.Or(l.method, method), depth: l.depth + 1, loose: l.loose, units: l.units || method == UTF16, rtf: l.rtf, escapes: l.escapes, family: l.family, probe: l.probe}
+	return &layer{text: d.text, at: d.at, to: d.to, block: l.block, start: l.start, end: l.end, goesOn: l.goesOn, method: cmp.Or(l.method, method), depth: l.depth + 1, loose: l.loose, units: l.units || method == UTF16, rtf: l.rtf, escapes: l.escapes, family: l.family, probe: l.probe}
 }
 
 // resolving decodes escapes. It yields a layer around each, or around several that are near one another: the

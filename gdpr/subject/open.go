@@ -221,9 +221,11 @@ func (o *opening) broken(member string, err error) error {
 		return errTooMuch
 	}
 	o.cut = o.cut || errors.Is(err, io.ErrUnexpectedEOF)
-	o.notOpened(member, "what is compressed could not be read to the end"+byHand)
+	o.notOpened(member, notToItsEnd)
 	return nil
 }
+
+const notToItsEnd = "what is compressed could not be read to the end" + byHand
 
 func (o *opening) inside(k kind, what, member string, b *bufio.Reader, depth int) error {
 	switch k {

@@ -209,12 +209,19 @@ func (m *Matcher) scanLeaf(ctx context.Context, r io.Reader, bystanders *Bystand
 	base := int64(0) // offset of buf[0]
 	left := 0        // bytes of buf that were searched before, kept for context
 	rtf := false
+	fill := chunk // bytes to read next
+	grow := func() {
+		if fill = len(buf); cap(buf) < 2*len(buf) {
+			*hold = append(make([]byte, 0, 2*len(buf)), buf...)
+			buf = *hold
+		}
+	}
 	for eof := false; !eof; {
 		if err := ctx.Err(); err != nil {
 			return rep, model.FromContext(ctx, "scan")
 		}
-		n, err := io.ReadFull(r, buf[len(buf):min(cap(buf), len(buf)+chunk)])
-		buf = buf[:len(buf)+n]
+		n, err := io.ReadFull(r, buf[len(buf):min(cap(buf), len(buf)+fill)])
+		buf, fill = buf[:len(buf)+n], chunk
 		rep.Bytes += int64(n)
 		eof = errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 		if err != nil && !eof {
@@ -227,6 +234,15 @@ func (m *Matcher) scanLeaf(ctx context.Context, r io.Reader, bystanders *Bystand
 		limit := len(buf) - margin // later hits wait for more context
 		if eof {
 			limit = len(buf)
+		} else if limit > left { // a block of digits is searched as a whole
+			switch from := blockStart(buf, limit); {
+			case blockEnd(buf, limit)-from <= margin:
+			case from > left:
+				limit = from
+			case len(buf) <= maxHeld:
+				limit = left
+				grow()
+			}
 		}
 		if limit > left {
 			hits, unseen := m.hitsIn(buf, left, limit, rep.Binary, rtf, bystanders)
@@ -235,13 +251,17 @@ func (m *Matcher) scanLeaf(ctx context.Context, r io.Reader, bystanders *Bystand
 			case unseen.tooMuch:
 				rep.notSeen("more comes out of what is compressed inside than is looked at" + byHand)
 			case eof || cut < 0:
-			case cap(buf) > maxHeld:
+			case len(buf) > maxHeld:
 				rep.notSeen(fmt.Sprintf("what is compressed inside is longer than %d MiB: not opened to its end%s", maxHeld>>20, byHand))
 			default: // searched again from there, with the next bytes
 				limit = unseen.cut[cut]
 				hits = slices.DeleteFunc(hits, func(h Hit) bool { return h.End > limit })
-				*hold = append(make([]byte, 0, 2*cap(buf)), buf...)
-				buf = *hold
+				grow()
+			}
+			for _, c := range unseen.closed {
+				if c.at < limit {
+					rep.notSeen(c.why)
+				}
 			}
 			for _, h := range hits {
 				rep.count(buf, h, rep.Binary, bystanders, base)
@@ -272,7 +292,7 @@ func (m *Matcher) hitsIn(b []byte, from, limit int, binary, rtf bool, bystanders
 			return place
 		}
 		inner, more := m.search(raw(text), false, false, nil, false, m.prober())
-		unseen.tooMuch = unseen.tooMuch || more.tooMuch
+		unseen.tooMuch, unseen.closed = unseen.tooMuch || more.tooMuch, append(unseen.closed, more.closed...)
 		for _, h := range inner {
 			hits = append(hits, Hit{Term: h.Term, Start: to(h.Start), End: to(h.End), Method: UTF16})
 		}

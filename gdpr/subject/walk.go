@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -46,10 +47,24 @@ type walker struct {
 	joined map[span]bool
 }
 
-// unseen reports compressed parts that a walk could not read completely.
+// unseen reports parts that a walk could not read completely.
 type unseen struct {
-	cut     []int // where parts begin that continue beyond the text
+	cut     []int // where compressed parts begin that continue beyond the text
 	tooMuch bool  // more would come out of them than the bound
+	closed  []unopened
+}
+
+// unopened is a part that was not opened, and where it begins.
+type unopened struct {
+	at  int
+	why string
+}
+
+// note adds a part that was not opened, once.
+func (u *unseen) note(l *layer, why string) {
+	if n := (unopened{l.start, "inside: " + why}); !l.goesOn && len(u.closed) < 1000 && !slices.Contains(u.closed, n) {
+		u.closed = append(u.closed, n)
+	}
 }
 
 // text walks through a medium, or through the decoded text of a block.
@@ -62,7 +77,7 @@ func (w *walker) text(l *layer) {
 		return
 	}
 	var packed func(at int)
-	if l.loose && l.depth == 0 { // magic bytes at the start of a medium were handled before
+	if l.loose { // magic bytes at the start were handled before
 		packed = func(at int) { w.packed(l, at) }
 	}
 	w.pieces(l.text, packed, func(lo, hi int) {
@@ -207,11 +222,12 @@ func (w *walker) blocks(l *layer) {
 				return
 			}
 			start, end := l.place(lines[0].from, lines[len(lines)-1].end)
+			goesOn := l.goesOn || len(lines) == 1 && continues(l.text, lines[0])
 			if width := lines[0].to - lines[0].from; w.joined != nil && len(lines) > 1 && (width%4 != 0 || width < lines[1].to-lines[1].from) {
 				w.joined[span{start, end}] = true
 			}
 			for _, b := range decodings(l.text, lines, e.in, w.foreign, w.anchored) {
-				in := &layer{text: b, block: true, start: start, end: end, method: l.method, depth: l.depth + 1, units: l.units, family: unresolved, probe: l.probe}
+				in := &layer{text: b, block: true, start: start, end: end, goesOn: goesOn, method: l.method, depth: l.depth + 1, units: l.units, family: unresolved, probe: l.probe}
 				in.loose, in.noise = isBinary(b) && !Wide(b), !sensible(b)
 				if in.method == "" {
 					in.method = e.method
@@ -223,6 +239,12 @@ func (w *walker) blocks(l *layer) {
 			return
 		}
 	}
+}
+
+// continues reports whether a line of digits is only the first of a block, or of one whose line ends are escaped.
+func continues(b []byte, l line) bool {
+	b = b[:min(len(b), l.end+64)]
+	return bytes.ContainsFunc(b[l.end:max(l.end, blockEnd(b, l.to))], func(r rune) bool { return r < utf8.RuneSelf && base64Digits[r] })
 }
 
 // encoded is a cheap no for words: base64 of a text has letters of both cases.
@@ -272,11 +294,15 @@ func magicAt(b []byte) bool {
 // members may be far away.
 func (w *walker) packed(l *layer, at int) {
 	rest := l.text[at:]
-	part := &layer{text: rest, block: true, start: l.base + at, end: l.base + at + 2, method: Archive, depth: l.depth + 1, loose: true, family: unresolved}
+	part := &layer{text: rest, block: true, goesOn: l.goesOn, method: Archive, depth: l.depth + 1, loose: true, family: unresolved}
+	part.start, part.end = l.place(at, at+2)
 	switch {
 	case w.done:
 	case rest[0] == 'P':
-		if part.text = zipMember(rest); part.text != nil {
+		closed := false
+		if part.text, closed = zipMember(rest); closed {
+			w.unseen.note(part, "a member of a zip archive is encrypted, or compressed in a way that is not known: not opened"+byHand)
+		} else if part.text != nil {
 			w.expand(part, func(o *opening) error {
 				return o.open("", metered{flate.NewReader(&counted{bytes.NewReader(part.text), &o.in}), o}, 1)
 			})
@@ -286,18 +312,22 @@ func (w *walker) packed(l *layer, at int) {
 	}
 }
 
-// zipMember returns the data after the header of a deflated zip member (APPNOTE.TXT, 4.3.7); nil: it is
-// stored, encrypted, compressed otherwise, or cut off.
-func zipMember(b []byte) []byte {
-	const header, deflated = 30, 8
-	if len(b) < header || b[6]&1 != 0 || binary.LittleEndian.Uint16(b[8:]) != deflated {
-		return nil
+// zipMember returns the data after the header of a deflated zip member (APPNOTE.TXT, 4.3.7); nil: it is stored or cut
+// off, or closed: encrypted or compressed otherwise.
+func zipMember(b []byte) (data []byte, closed bool) {
+	const header, stored, deflated = 30, 0, 8
+	if len(b) < header {
+		return nil, false
 	}
+	method := binary.LittleEndian.Uint16(b[8:])
 	from := header + int(binary.LittleEndian.Uint16(b[26:])) + int(binary.LittleEndian.Uint16(b[28:]))
-	if from >= len(b) {
-		return nil
+	switch {
+	case b[6]&1 != 0, method != stored && method != deflated:
+		return nil, true
+	case method == stored, from >= len(b):
+		return nil, false
 	}
-	return b[from:]
+	return b[from:], false
 }
 
 // open walks through the decoded bytes of a block, expanded where they are compressed.
@@ -331,7 +361,13 @@ func (w *walker) expand(l *layer, open func(o *opening) error) {
 	err := open(o)
 	w.expanded += o.out
 	w.unseen.tooMuch = w.unseen.tooMuch || errors.Is(err, errTooMuch)
-	if o.cut && l.loose && o.in >= int64(len(l.text)) {
+	for _, why := range o.closed {
+		// The magic bytes of gzip and zlib occur in a record by chance, those of zlib in a block too.
+		if !strings.HasSuffix(why, notToItsEnd) || l.method != Archive && l.text[0] != 0x78 {
+			w.unseen.note(l, why)
+		}
+	}
+	if o.cut && l.method == Archive && !l.goesOn && o.in >= int64(len(l.text)) {
 		w.unseen.cut = append(w.unseen.cut, l.start)
 	}
 }
