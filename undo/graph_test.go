@@ -111,6 +111,58 @@ func TestANodeComesBackWhole(t *testing.T) {
 	}
 }
 
+// TestMissingListedValuesComeBack: recurse's tables admit a member without a role and a decision without a status.
+func TestMissingListedValuesComeBack(t *testing.T) {
+	path := recurseFile(t)
+	db, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(`INSERT INTO nodes (id, type, content) VALUES ('a', 'fact', 'a'), ('b', 'fact', 'b'), ('c', 'fact', 'c'), ('d', 'decision', 'd');
+		INSERT INTO decisions (node_id, decision_type, status) VALUES ('d', 'goal', NULL);
+		INSERT INTO hyperedges (id, type) VALUES ('two', 'relation'), ('three', 'relation');
+		INSERT INTO membership (hyperedge_id, node_id, role, position) VALUES ('two', 'a', NULL, 0), ('two', 'b', 'object', 1),
+			('three', 'a', NULL, 0), ('three', 'b', 'object', 1), ('three', 'c', 'object', 2)`); err != nil {
+		t.Fatal(err)
+	}
+	rows := func() (out string) {
+		t.Helper()
+		for _, q := range []string{`SELECT group_concat(hyperedge_id || node_id || quote(role), ' ') FROM (SELECT * FROM membership ORDER BY 1, 2)`,
+			`SELECT group_concat(node_id || quote(status)) FROM decisions`} {
+			var text string
+			if err := db.QueryRow(q).Scan(&text); err != nil {
+				t.Fatal(err)
+			}
+			out += text + "\n"
+		}
+		return out
+	}
+	before := rows()
+	s := hypergraph.Adapt(hypergraph.Config{Name: "g", Kind: "sqlite", Location: "x", Backend: openFile(t, sqlite.Config{Path: path})})
+	t.Cleanup(func() { _ = s.Close() })
+	k := undo.New(t.TempDir(), undo.DefaultKeep, clock.System{}, nil)
+	for _, id := range []string{"edge/two", "a", "d"} {
+		_, e, err := k.Forget(t.Context(), s, model.ForgetRequest{ID: id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := k.Restore(t.Context(), func(string) (model.Store, error) { return s, nil }, e.ID)
+		if err != nil || len(back.Warnings) > 0 || len(back.Notes) > 0 {
+			t.Fatalf("%s: %+v, %v", id, back, err)
+		}
+		if d := cmp.Diff(before, rows()); d != "" {
+			t.Errorf("%s (-before +after):\n%s", id, d)
+		}
+	}
+	if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "d", Mode: model.Append, Content: " and more"}); err != nil {
+		t.Errorf("an edit of the text: %v", err)
+	}
+	if d := cmp.Diff(before, rows()); d != "" {
+		t.Errorf("an edit (-before +after):\n%s", d)
+	}
+}
+
 type graph struct {
 	Nodes   []hypergraph.Node
 	Edges   []hypergraph.Edge

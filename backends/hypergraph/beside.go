@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -100,12 +99,12 @@ func (a *adapter) putBeside(ctx context.Context, tx Ops, node string, b model.Be
 	}
 	for _, s := range b.Seats {
 		t, err := parseItemID("retain", s.Relation)
-		if err != nil || !t.edge || !slices.Contains(EdgeRoles, s.Role) {
-			lost = append(lost, fmt.Sprintf("its place in %q is none that this store has", s.Relation))
-			continue
+		if err == nil && t.edge {
+			err = tx.AddMembership(ctx, t.id, Membership{NodeID: node, Role: s.Role, Position: s.Position})
 		}
-		err = tx.AddMembership(ctx, t.id, Membership{NodeID: node, Role: s.Role, Position: s.Position})
 		switch {
+		case !t.edge, errors.Is(err, model.InvalidInput):
+			lost = append(lost, fmt.Sprintf("its place in %q is none that this store has", s.Relation))
 		case errors.Is(err, model.NotFound):
 			lost = append(lost, fmt.Sprintf("relation %q is gone: the item is no member of it again", s.Relation))
 		case err != nil && !errors.Is(err, model.AlreadyExists):

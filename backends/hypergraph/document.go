@@ -285,7 +285,7 @@ func applyDecision(n *Node, have *Decision, creating bool, set fieldSet) error {
 			return err
 		}
 	}
-	if fresh || d.Status != have.Status {
+	if (fresh || d.Status != have.Status) && (d.Status != "" || !set.restore) { // recurse's column may hold none
 		if err := oneOf(fieldDecisionStatus, d.Status, DecisionStatuses); err != nil {
 			return err
 		}

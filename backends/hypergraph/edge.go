@@ -103,7 +103,7 @@ func (a *adapter) newEdge(id string, req model.RetainRequest) (Edge, error) {
 }
 
 // parseMembers reads the field of members. restore: they come from a store, where a deletion by another
-// program may have left one or none.
+// program may have left one or none, and a role may be missing.
 func parseMembers(text string, restore bool) ([]Membership, error) {
 	var in []member
 	if err := json.Unmarshal([]byte(text), &in); err != nil {
@@ -112,8 +112,10 @@ func parseMembers(text string, restore bool) ([]Membership, error) {
 	nodes := map[string]bool{}
 	out := make([]Membership, len(in))
 	for i, m := range in {
-		if err := oneOf("role", m.Role, EdgeRoles); err != nil {
-			return nil, err
+		if m.Role != "" || !restore {
+			if err := oneOf("role", m.Role, EdgeRoles); err != nil {
+				return nil, err
+			}
 		}
 		nodes[m.Node] = true
 		out[i] = Membership{NodeID: m.Node, Role: m.Role, Position: m.Position}

@@ -88,6 +88,9 @@ func (d dialect) Form(forms []model.BesideRow, table, column string, v any) any 
 	if d.layout.own {
 		return v
 	}
+	if v == "" && (column == "status" || column == "role") { // read from NULL: recurse's lists of values have no empty one
+		return nil
+	}
 	for _, r := range forms {
 		for _, c := range r.Cells {
 			if r.Table == table && c.Column == column {

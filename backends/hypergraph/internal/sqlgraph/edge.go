@@ -145,7 +145,7 @@ func (w Writes) insertMembers(q Query, edge string, members []hypergraph.Members
 	for part := range slices.Chunk(members, batch) {
 		var args []any
 		for _, m := range part {
-			args = append(args, w.Values(edge, m.NodeID, m.Role, m.Position)...)
+			args = append(args, w.Values(w.formed(nil, "membership", memberColumns, edge, m.NodeID, m.Role, m.Position)...)...)
 		}
 		if _, err := q.Exec(w.InsertSQL("membership", memberColumns, len(part), ``), args...); err != nil {
 			return err
@@ -215,7 +215,7 @@ func (w Writes) RemoveEdge(q Query, id string) error {
 // AddMembership implements hypergraph.Ops.
 func (w Writes) AddMembership(ctx context.Context, edge string, m hypergraph.Membership) error {
 	const op = "add member"
-	if err := oneOf(op, "role", m.Role, hypergraph.EdgeRoles); err != nil {
+	if err := w.Rules().role(op, m.Role, true); err != nil {
 		return err
 	}
 	return w.Change(ctx, op, func(q Query) error {

@@ -19,7 +19,7 @@ type Rules struct {
 	// PlainText: no text holds a NUL or a byte that is not UTF-8, contents and labels
 	// included.
 	PlainText  bool
-	Subjects   bool // a node may name its subject
+	Subjects   bool // a node may name its subject; false in a recurse file, where a decision's status and a member's role may be NULL
 	Dimensions int  // of a vector, at most
 	// NoVectors says why no vector is stored; empty where vectors are stored.
 	NoVectors string
@@ -32,15 +32,20 @@ func (r Rules) Node(op string, n hypergraph.Node, old *hypergraph.Node) error {
 	if n.ID == "" {
 		return model.Errorf(model.InvalidInput, op, "a node needs an id")
 	}
+	stored := old != nil
 	if old == nil {
 		old = &hypergraph.Node{}
 	}
+	lists := cmp.Or(
+		listed(op, "type", n.Type, old.Type, stored, r.Vocabulary.NodeTypes),
+		listed(op, "tier", n.Tier, old.Tier, stored, r.Vocabulary.Tiers),
+	)
+	was := old.Decision
 	if n.AsStored {
 		old = &n
 	}
 	if err := cmp.Or(
-		oneOf(op, "type", n.Type, r.Vocabulary.NodeTypes),
-		oneOf(op, "tier", n.Tier, r.Vocabulary.Tiers),
+		lists,
 		r.jsonField(op, "provenance", n.Provenance, old.Provenance, '{'),
 		r.jsonField(op, "metadata", n.Metadata, old.Metadata, '{'),
 		PlainText(op, "id", n.ID), PlainText(op, "subtype", n.Subtype), PlainText(op, "subject", n.SubjectID),
@@ -56,21 +61,24 @@ func (r Rules) Node(op string, n hypergraph.Node, old *hypergraph.Node) error {
 	case n.Decision == nil:
 		return nil
 	}
-	files := ""
-	if old.Decision != nil {
-		files = old.Decision.Files
-	}
-	return r.decision(op, n, files)
+	return r.decision(op, n, was)
 }
 
-func (r Rules) decision(op string, n hypergraph.Node, files string) error {
-	d := n.Decision
+func (r Rules) decision(op string, n hypergraph.Node, old *hypergraph.Decision) error {
+	d, stored := n.Decision, old != nil
+	if old == nil {
+		old = &hypergraph.Decision{}
+	}
+	files := old.Files
+	if n.AsStored {
+		files = d.Files
+	}
 	if n.Type != hypergraph.DecisionType && r.Subjects { // recurse's table takes a row of any node
 		return model.Errorf(model.InvalidInput, op, "only a node of type decision has a decision, this one is %q", n.Type)
 	}
 	if err := cmp.Or(
-		oneOf(op, "decision type", d.Kind, hypergraph.DecisionKinds),
-		oneOf(op, "decision status", d.Status, hypergraph.DecisionStatuses),
+		listed(op, "decision type", d.Kind, old.Kind, stored, hypergraph.DecisionKinds),
+		listed(op, "decision status", d.Status, old.Status, stored || n.AsStored && !r.Subjects, hypergraph.DecisionStatuses),
 		r.jsonField(op, "files", d.Files, files, '['),
 		r.text(op, "prompt", d.Prompt), r.text(op, "branch", d.Branch), r.text(op, "commit", d.Commit), r.text(op, "parent", d.ParentID),
 	); err != nil {
@@ -90,9 +98,11 @@ func (r Rules) Edge(op string, e hypergraph.Edge, old *hypergraph.Edge) error {
 	if e.ID == "" {
 		return model.Errorf(model.InvalidInput, op, "an edge needs an id")
 	}
+	stored := old != nil
 	if old == nil {
 		old = &hypergraph.Edge{}
 	}
+	types := listed(op, "edge type", e.Type, old.Type, stored, r.Vocabulary.EdgeTypes)
 	if e.AsStored {
 		old = &e
 	}
@@ -100,7 +110,7 @@ func (r Rules) Edge(op string, e hypergraph.Edge, old *hypergraph.Edge) error {
 		return model.Errorf(model.InvalidInput, op, "weight %v is not a number of 0 or more", e.Weight)
 	}
 	if err := cmp.Or(
-		oneOf(op, "edge type", e.Type, r.Vocabulary.EdgeTypes),
+		types,
 		r.jsonField(op, "metadata", e.Metadata, old.Metadata, '{'),
 		PlainText(op, "id", e.ID), r.text(op, "label", e.Label),
 	); err != nil {
@@ -109,7 +119,7 @@ func (r Rules) Edge(op string, e hypergraph.Edge, old *hypergraph.Edge) error {
 	type seat struct{ node, role string }
 	taken := map[seat]bool{}
 	for _, m := range e.Members {
-		if err := oneOf(op, "role", m.Role, hypergraph.EdgeRoles); err != nil {
+		if err := r.role(op, m.Role, e.AsStored); err != nil {
 			return err
 		}
 		if taken[seat{m.NodeID, m.Role}] {
@@ -118,6 +128,11 @@ func (r Rules) Edge(op string, e hypergraph.Edge, old *hypergraph.Edge) error {
 		taken[seat{m.NodeID, m.Role}] = true
 	}
 	return nil
+}
+
+// role checks a member's role; asStored: it comes from a store.
+func (r Rules) role(op, role string, asStored bool) error {
+	return listed(op, "role", role, "", asStored && !r.Subjects, hypergraph.EdgeRoles)
 }
 
 // Vector is InvalidInput for a vector that cannot be compared.
@@ -134,6 +149,14 @@ func (r Rules) Vector(op string, v []float32) error {
 		return model.Errorf(model.InvalidInput, op, "the vector is all zeros: it points nowhere")
 	}
 	return nil
+}
+
+// listed is oneOf for a value that may stay as it was where it is stored already.
+func listed(op, what, value, was string, stored bool, allowed []string) error {
+	if stored && value == was {
+		return nil
+	}
+	return oneOf(op, what, value, allowed)
 }
 
 func oneOf(op, what, value string, allowed []string) error {
