@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 
 	"memdesk/model"
 )
@@ -82,11 +81,14 @@ func (a *adapter) forgetSubject(ctx context.Context, subject string) (model.Forg
 		return model.ForgetResult{}, model.NoCascade("")
 	}
 	var removed int64
-	err := a.Backend.WithTx(ctx, func(tx Ops) error {
+	err := a.Backend.WithTx(ctx, func(tx Ops) (err error) {
 		removed = 0
-		ids, err := subjectNodes(ctx, tx, subject)
-		if err != nil {
-			return err
+		var ids []string
+		for id, err := range tx.NodeIDs(ctx, NodeFilter{SubjectID: subject}) {
+			if err != nil {
+				return err
+			}
+			ids = append(ids, id)
 		}
 		if err := model.FromContext(ctx, "forget"); err != nil {
 			return err
@@ -102,51 +104,4 @@ func (a *adapter) forgetSubject(ctx context.Context, subject string) (model.Forg
 		return model.ForgetResult{}, model.Wrap("forget", err)
 	}
 	return model.ForgetResult{Removed: removed}, nil
-}
-
-// subjectNodes lists a subject's nodes so that no decision comes before one of its children. A child
-// that does not belong to the subject is detected before anything is deleted, because a backend may
-// have no rollback.
-func subjectNodes(ctx context.Context, tx Ops, subject string) ([]string, error) {
-	var ids []string
-	parent := map[string]string{} // of the subject's decisions
-	for id, err := range tx.NodeIDs(ctx, NodeFilter{SubjectID: subject}) {
-		if err != nil {
-			return nil, err
-		}
-		ids = append(ids, id)
-	}
-	for n, err := range tx.AllNodes(ctx, NodeFilter{SubjectID: subject, Types: []string{DecisionType}}) {
-		if err != nil {
-			return nil, err
-		}
-		if n.Decision != nil {
-			parent[n.ID] = n.Decision.ParentID
-		}
-	}
-	if len(parent) == 0 {
-		return ids, nil
-	}
-	for n, err := range tx.AllNodes(ctx, NodeFilter{Types: []string{DecisionType}}) {
-		if err != nil {
-			return nil, err
-		}
-		if n.Decision == nil || n.SubjectID == subject {
-			continue
-		}
-		if _, goes := parent[n.Decision.ParentID]; goes {
-			return nil, model.Errorf(model.Conflict, "forget", "decision %q hangs under %q, which is to go, and is not this person's: give it another parent first", n.ID, n.Decision.ParentID)
-		}
-	}
-	slices.SortStableFunc(ids, func(x, y string) int { return depth(parent, y) - depth(parent, x) })
-	return ids, nil
-}
-
-// depth counts the ancestors among the subject's decisions, each once even in a cycle.
-func depth(parent map[string]string, id string) int {
-	n := 0
-	for p, ok := parent[id]; ok && p != "" && n <= len(parent); p, ok = parent[p] {
-		n++
-	}
-	return n
 }

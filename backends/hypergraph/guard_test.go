@@ -3,6 +3,8 @@ package hypergraph_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -108,6 +110,7 @@ type odd struct {
 	ping     error
 	raced    bool               // another writer inserts during the next transaction
 	onDelete context.CancelFunc // called with the first delete
+	texts    int                // calls that read the texts of many nodes in a transaction
 }
 
 func (o *odd) Ping(context.Context) error { return o.ping }
@@ -139,6 +142,28 @@ func (t oddOps) DeleteNode(ctx context.Context, id string) error {
 		t.o.onDelete()
 	}
 	return err
+}
+
+func (t oddOps) AllNodes(ctx context.Context, f hypergraph.NodeFilter) iter.Seq2[hypergraph.Node, error] {
+	t.o.texts++
+	return t.Ops.AllNodes(ctx, f)
+}
+
+// TestACascadeReadsNoTexts: it holds the write lock, so that its cost must not grow with the decisions of the store.
+func TestACascadeReadsNoTexts(t *testing.T) {
+	o := &odd{Store: inmem.New(nil)}
+	for i := range 300 {
+		n := node(fmt.Sprintf("d%03d", i), "x")
+		n.SubjectID, n.Type, n.Decision = "p", "decision", &hypergraph.Decision{Kind: "goal", Status: "active"}
+		if i > 0 {
+			n.Decision.ParentID = fmt.Sprintf("d%03d", i-1)
+		}
+		add(t, o, n)
+	}
+	res, err := hypergraph.Adapt(hypergraph.Config{Backend: o}).Provider.Forget(t.Context(), model.ForgetRequest{DataSubjectID: "p"})
+	if err != nil || res.Removed != 300 || o.texts > 0 {
+		t.Errorf("removed %d of 300, %v; the texts of many were read %d times", res.Removed, err, o.texts)
+	}
 }
 
 func TestScoresAreClamped(t *testing.T) {

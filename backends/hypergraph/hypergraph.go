@@ -206,7 +206,7 @@ type Ops interface {
 	// fewer than two members. A node whose decision has children is Conflict.
 	DeleteNode(ctx context.Context, id string) error
 	// DeleteNodes deletes each of the nodes as DeleteNode does and counts them; absent ones are skipped.
-	// The slice lists a decision before its parent. A node whose decision keeps a child is Conflict.
+	// The slice has any order. A node whose decision keeps a child is Conflict, before anything is deleted.
 	// Where there are transactions, a failure deletes nothing.
 	DeleteNodes(ctx context.Context, ids []string) (int64, error)
 	// ListNodes returns a window in the listing's order, which is total: ties go by id. newest is oldest

@@ -320,6 +320,12 @@ func deleteManyParents(t *testing.T, b hypergraph.Backend) {
 	for _, id := range []string{"root", "child", "leaf"} {
 		get(t, b, id)
 	}
+	for _, order := range [][]string{{"root", "leaf", "child"}, {"child", "leaf", "root"}} {
+		if n, err := b.DeleteNodes(t.Context(), order); err != nil || n != 3 {
+			t.Errorf("DeleteNodes(%q) = %d, %v; want 3", order, n, err)
+		}
+		create(t, b, decision("root", ""), decision("child", "root"), decision("leaf", "child"))
+	}
 }
 
 func nodeSubject(t *testing.T, b hypergraph.Backend) {
