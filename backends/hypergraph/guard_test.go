@@ -18,7 +18,9 @@ import (
 
 func TestRefusedWrites(t *testing.T) {
 	s, b := open(t)
-	add(t, b, node("a", "x"), node("b", "x"), node("binary", "half \xe2\x82"), node("bad", poison+"\ntail"))
+	theirs := node("theirs", "x")
+	theirs.SubjectID = "q"
+	add(t, b, node("a", "x"), node("b", "x"), node("binary", "half \xe2\x82"), node("bad", poison+"\ntail"), theirs)
 	tie(t, b, "e", "label", "a", "b")
 	edge := read(t, s, "edge/e")
 	for _, c := range []struct {
@@ -34,6 +36,8 @@ func TestRefusedWrites(t *testing.T) {
 		{"a subject on an edge", model.RetainRequest{ID: "edge/e", Content: "x", DataSubjectID: "p"}, model.Unsupported},
 		{"an emptied label by mistake", model.RetainRequest{ID: "edge/e"}, model.InvalidInput},
 		{"two subjects", model.RetainRequest{ID: "a", Content: "x", DataSubjectID: "p", Meta: set(read(t, s, "a"), "subject", "q")}, model.InvalidInput},
+		{"text of another subject", model.RetainRequest{ID: "theirs", Mode: model.Append, Content: "x", DataSubjectID: "p"}, model.InvalidInput},
+		{"another subject's text in its place", model.RetainRequest{ID: "theirs", Content: "y", DataSubjectID: "p"}, model.InvalidInput},
 	} {
 		if c.req.Mode == "" {
 			c.req.Mode = model.Replace
@@ -45,6 +49,8 @@ func TestRefusedWrites(t *testing.T) {
 		t.Errorf("content that is not UTF-8 is not flagged")
 	}
 	retain(t, s, model.RetainRequest{ID: "binary", Content: "text now"})
+	retain(t, s, model.RetainRequest{ID: "theirs", Content: "y", DataSubjectID: "q"})
+	retain(t, s, model.RetainRequest{ID: "theirs", Content: "y", DataSubjectID: "p", Meta: set(read(t, s, "theirs"), "subject", "")})
 	if res := retain(t, s, model.RetainRequest{ID: "edge/e", Meta: edge.Meta}); res.Bytes != 0 {
 		t.Errorf("an edge without a label has %d bytes", res.Bytes)
 	}

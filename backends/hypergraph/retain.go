@@ -218,15 +218,14 @@ func (a *adapter) newNode(id string, req model.RetainRequest) (Node, error) {
 	return tagged(n, req)
 }
 
-// tagged sets the subject that the request names; a field must not contradict it.
+// tagged sets the subject that the request names. An item of another person would change hands, with text about that person,
+// and neither's erasure would be right; the error does not name the other.
 func tagged(n Node, req model.RetainRequest) (Node, error) {
 	if req.DataSubjectID == "" {
 		return n, nil
 	}
-	for _, f := range req.Meta {
-		if f.Name == fieldSubject && f.Value != "" && f.Value != req.DataSubjectID {
-			return Node{}, model.Errorf(model.InvalidInput, "retain", "the field subject names another person than the request")
-		}
+	if n.SubjectID != "" && n.SubjectID != req.DataSubjectID {
+		return Node{}, model.Errorf(model.InvalidInput, "retain", "the item's field subject names another person than the request: write an item of its own")
 	}
 	n.SubjectID = req.DataSubjectID
 	return n, nil
