@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"memdesk/internal/clock"
 )
 
 // TestExamples: every command must have an example that uses only its own flags and arguments.
 func TestExamples(t *testing.T) {
-	root := (&app{}).root()
+	root := (&app{Program: Program{Clock: clock.System{}}}).root()
 	var each func(c *cobra.Command)
 	each = func(c *cobra.Command) {
 		for _, sub := range c.Commands() {
