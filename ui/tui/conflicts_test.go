@@ -29,7 +29,7 @@ func TestConflictsPane(t *testing.T) {
 			r.see("+ Everybody is late.").press("s")
 		}
 		r.see("BASE", "COPY", "---").golden(frame("conflict-sides"))
-		r.press("esc").see("3 of 5").press("j").see("4 of 5", "markers").press("b").see("e edits it").press("q")
+		r.press("esc").see("3 of 5").press("j").see("4 of 5", "markers", "--- HEAD", "- a", "+ b").press("b").see("e edits it").press("q")
 		raw, err := r.left()
 		if err != nil {
 			t.Fatal(err)

@@ -115,11 +115,9 @@ func (rs *resolutions) mergeConflict(c conflict.Copy) tea.Cmd {
 		if cmp.BaseRev != c.BaseRev || cmp.CopyRev != c.CopyRev {
 			return nil, d.Esc.Const("a side has changed since it was shown: ctrl+r looks again")
 		}
-		m := merging{Comparison: cmp, chosen: map[int]threeway.Side{}}
-		if c.Class == names.InFile { // both sides stand in one item
-			if m.Hunks, m.sides, err = conflict.Inside(c.ID, cmp.CopyText); err != nil {
-				return nil, d.Esc.Sprintf("%s: e edits the text", prose.Reason(d.Esc, err))
-			}
+		m, err := mergingOf(cmp)
+		if err != nil {
+			return nil, d.Esc.Sprintf("%s: e edits the text", prose.Reason(d.Esc, err))
 		}
 		return rs.hunkDialog(m), safetext.Text{}
 	})
@@ -130,6 +128,25 @@ type merging struct {
 	conflict.Comparison
 	chosen map[int]threeway.Side
 	sides  map[int][2]string // the names beside markers inside one item
+}
+
+// mergingOf begins a merge; it fails where the markers inside an item enclose no two sides.
+func mergingOf(cmp conflict.Comparison) (m merging, err error) {
+	m = merging{Comparison: cmp, chosen: map[int]threeway.Side{}}
+	if cmp.Class == names.InFile { // both sides stand in one item
+		m.Hunks, m.sides, err = conflict.Inside(cmp.ID, cmp.CopyText)
+	}
+	return m, err
+}
+
+// compare appends the difference of a hunk's sides.
+func (m merging) compare(esc safetext.Escaper, c *diff.Comparison, hunk int) {
+	c.Above.Old, c.Above.New = 0, 0
+	for _, before := range m.Hunks[:hunk] {
+		c.Above.Old, c.Above.New = c.Above.Old+len(before.Left), c.Above.New+len(before.Right)
+	}
+	left, right := m.named(hunk)
+	c.Compare(esc, left, right, strings.Join(m.Hunks[hunk].Left, ""), strings.Join(m.Hunks[hunk].Right, ""))
 }
 
 // named are the names of a hunk's sides.
@@ -170,12 +187,8 @@ func (rs *resolutions) hunkDialog(cmp merging) *dialog.Dialog {
 	}
 	h := cmp.Hunks[at]
 	var diff diff.Comparison
-	for _, before := range cmp.Hunks[:at] {
-		diff.Above.Old, diff.Above.New = diff.Above.Old+len(before.Left), diff.Above.New+len(before.Right)
-	}
-	left, right := cmp.named(at)
+	cmp.compare(esc, &diff, at)
 	first, second := cmp.buttons(at)
-	diff.Compare(esc, left, right, strings.Join(h.Left, ""), strings.Join(h.Right, ""))
 	dlg := &dialog.Dialog{
 		Title: esc.Const("Merge"), NoReason: true, Body: diff.Text(nil),
 		Lines: []text.Line{

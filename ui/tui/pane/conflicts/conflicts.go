@@ -213,10 +213,18 @@ func (rs *resolutions) conflictDetail(at room) func(context.Context, conflict.Co
 		if err != nil {
 			return text.NewPage(append(rs.conflictHead(cmp, c), text.Line{Kind: text.Blank}, text.Line{Value: d.Esc.Sprintf("both sides cannot be read: %s", prose.Reason(d.Esc, err)), Kind: text.Alert}), "")
 		}
-		head := append(rs.conflictBrief(c), text.Line{Kind: text.Blank})
+		head, low := append(rs.conflictBrief(c), text.Line{Kind: text.Blank}), at.height > 0 && at.height < pane.FewLines
 		switch {
 		case cmp.Binary:
 			return text.NewPage(append(head, text.Advice(d.Esc, "One side is not text. `b`, `c` and `B` resolve it as bytes.")), "")
+		case c.Class == names.InFile && at != room{}: // who hears it hears the whole text
+			if m, err := mergingOf(cmp); err == nil {
+				if low { // the list has its name
+					head = head[1:]
+				}
+				return m.detail(d.Esc, head)
+			}
+			return text.NewPage(head, cmp.CopyText)
 		case c.Class == names.InFile || c.Orphan:
 			return text.NewPage(head, cmp.CopyText)
 		case cmp.Redundant:
@@ -225,7 +233,6 @@ func (rs *resolutions) conflictDetail(at room) func(context.Context, conflict.Co
 			return text.NewPage(slices.Concat(head[:1], rs.sides(cmp, at.width), []text.Line{{Kind: text.Blank}}, head[1:len(head)-1], frontLines(d.Esc, cmp)), "")
 		}
 		diff := diff.Comparison{Unnamed: at != room{}}
-		low := at.height > 0 && at.height < pane.FewLines
 		if low {
 			diff.Around = 1
 		}
@@ -246,6 +253,17 @@ func (rs *resolutions) conflictDetail(at room) func(context.Context, conflict.Co
 		}
 		return diff.Text(head)
 	}
+}
+
+// detail shows both sides of each block of markers, and not the text around them.
+func (m merging) detail(esc safetext.Escaper, head []text.Line) *text.Page {
+	var c diff.Comparison
+	for i, h := range m.Hunks {
+		if h.Open() {
+			m.compare(esc, &c, i)
+		}
+	}
+	return c.Text(head)
 }
 
 // layout says how the sides of a conflict are arranged: by the width, until the operator chooses.
