@@ -15,7 +15,7 @@ func TestCheckKeys(t *testing.T) {
 		{"f2", ":theme light", ""},
 		{"z", "forget", `"forget" and "undo the last act of this session`},
 		{"j", "edit", `"edit" and "one line down"`},
-		{"5", ":undo", `":undo" and "the Conflicts pane"`},
+		{"5", ":undo", `":undo" and "the Conflicts pane; from an item`},
 		{"c", ":jobs", `":jobs" and "create an item here`},
 		{"e", "forget", `"forget" and "edit this item`},
 		{"X", "frget", `no act is called "frget"`},
