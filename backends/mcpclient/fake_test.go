@@ -187,6 +187,15 @@ func TestAPoisonedEntityCanBeCleanedInSteps(t *testing.T) {
 	}
 }
 
+// TestAnIDNobodyMade: an id that is typed with a needless percent sign creates nothing.
+func TestAnIDNobodyMade(t *testing.T) {
+	kept := []thing{{"A", "note", []string{"one"}}}
+	_, err := fake(t, memoryTools(&kept, func() {})).Provider.Retain(t.Context(), model.RetainRequest{ID: "foo" + model.Inner + "bar", Content: "- x", Mode: model.Replace})
+	if !errors.Is(err, model.InvalidInput) || len(kept) != 1 {
+		t.Errorf("%v, kept %v", err, kept)
+	}
+}
+
 // TestAnUnseenRemoval: a removal whose result cannot be looked at is no success.
 func TestAnUnseenRemoval(t *testing.T) {
 	kept := []thing{{"A", "note", []string{"one"}}}

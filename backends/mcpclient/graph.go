@@ -208,6 +208,8 @@ func (g *graph) address(req model.RetainRequest) (string, error) {
 		return key, nil
 	case req.Tier != "" && strings.HasPrefix(req.ID, "edge/") != (req.Tier == entity.RelationTier), req.Key != "" && key != req.ID:
 		return "", model.Errorf(model.InvalidInput, op, "the id does not agree with tier and key")
+	case !entity.Is(req.ID):
+		return "", model.Errorf(model.InvalidInput, op, "%.200q is no id of this store", model.EncodeID(req.ID))
 	}
 	return req.ID, nil
 }

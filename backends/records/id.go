@@ -6,11 +6,17 @@ import (
 	"memdesk/model"
 )
 
-// Escape writes a key, or a part of one, as a part of an id, in which its slashes divide nothing.
-func Escape(key string) string { return strings.ReplaceAll(key, "/", model.Inner+"/") }
+var (
+	escape   = strings.NewReplacer(model.Inner, model.Inner+model.Inner, "/", model.Inner+"/")
+	unescape = strings.NewReplacer(model.Inner+model.Inner, model.Inner, model.Inner+"/", "/")
+)
+
+// Escape writes a key, or a part of one, as a part of an id, in which its slashes divide nothing. The mark of an id
+// that the key itself contains is doubled.
+func Escape(key string) string { return escape.Replace(key) }
 
 // Unescape reverses Escape; ok is false for a text that Escape cannot make.
 func Unescape(id string) (key string, ok bool) {
-	key = strings.ReplaceAll(id, model.Inner, "")
+	key = unescape.Replace(id)
 	return key, Escape(key) == id
 }

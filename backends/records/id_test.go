@@ -12,6 +12,7 @@ import (
 func TestIDs(t *testing.T) {
 	for key, typed := range map[string]string{
 		"plain": "plain", "chat/1 50%": "chat%2F1 50%25", "a\nb": "a%0Ab", "größe": "größe", "/": "%2F", "bad\xff": "bad%FF",
+		"a\ufdd0b": "a%EF%B7%90%62", "a\ufdd0/b": "a%EF%B7%90%EF%B7%90%2Fb", "\ufdd0": "%EF%B7%90%EF%B7%90", "\ufdd0\ufdd0": "%EF%B7%90%EF%B7%90%EF%B7%90%EF%B7%90",
 	} {
 		id := Escape(key)
 		if got := model.EncodeID(id); got != typed {
@@ -23,6 +24,19 @@ func TestIDs(t *testing.T) {
 		}
 		if back, ok := Unescape(raw); !ok || back != key {
 			t.Errorf("%q comes back as %q, %v", key, back, ok)
+		}
+	}
+}
+
+// TestIDsNobodyMade: an id that no key has leads to no row.
+func TestIDsNobodyMade(t *testing.T) {
+	for _, typed := range []string{"foo%62ar", "a/b", "a%EF%B7%90"} {
+		raw, err := model.DecodeID(typed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if key, ok := Unescape(raw); ok {
+			t.Errorf("%s is taken for the key %q", typed, key)
 		}
 	}
 }

@@ -129,7 +129,7 @@ func checkKey(op, key string) error {
 	switch {
 	case key == "":
 		return model.Errorf(model.InvalidInput, op, "this tier needs a key")
-	case strings.ContainsAny(key, "/\\\x00") || strings.Contains(key, "..") || !utf8.ValidString(key):
+	case strings.ContainsAny(key, "/\\\x00"+model.Inner) || strings.Contains(key, "..") || !utf8.ValidString(key):
 		return model.Errorf(model.InvalidInput, op, "the key %.200q is not one path segment", key)
 	}
 	return nil

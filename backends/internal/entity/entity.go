@@ -5,6 +5,7 @@ package entity
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"memdesk/model"
 )
@@ -15,9 +16,16 @@ const (
 	RelationTier = "relation"
 )
 
+// The mark of an id that a name itself contains is doubled; unmarked is the reverse.
+var (
+	marked   = strings.NewReplacer(model.Inner, model.Inner+model.Inner)
+	unmarked = strings.NewReplacer(model.Inner+model.Inner, model.Inner, model.Inner, "")
+)
+
 // ID is an entity's name; one that begins like another kind of id has its slash escaped
 // (MG1).
 func ID(name string) string {
+	name = marked.Replace(name)
 	for _, word := range []string{"edge/", "problem/"} {
 		if rest, ok := strings.CutPrefix(name, word); ok {
 			return strings.TrimSuffix(word, "/") + model.Inner + "/" + rest
@@ -27,7 +35,15 @@ func ID(name string) string {
 }
 
 // Name is the name that an entity's id stands for.
-func Name(id string) string { return strings.ReplaceAll(id, model.Inner, "") }
+func Name(id string) string { return unmarked.Replace(id) }
+
+// Is reports whether an id is spelled as ID and RelationID spell it; a relation's id without three parts passes.
+func Is(id string) bool {
+	if from, relation, to, ok := Ends(id); ok {
+		return RelationID(from, relation, to) == id
+	}
+	return strings.HasPrefix(id, "edge/") || ID(Name(id)) == id
+}
 
 // RelationID is a relation's id: edge/FROM/TYPE/TO.
 func RelationID(from, relation, to string) string {
@@ -35,7 +51,9 @@ func RelationID(from, relation, to string) string {
 }
 
 // part is one part of a relation's id: its slashes divide nothing.
-func part(s string) string { return strings.ReplaceAll(s, "/", model.Inner+"/") }
+func part(s string) string {
+	return strings.ReplaceAll(marked.Replace(s), "/", model.Inner+"/")
+}
 
 // Ends reads a relation's id; false for another id.
 func Ends(id string) (from, relation, to string, ok bool) {
@@ -43,15 +61,32 @@ func Ends(id string) (from, relation, to string, ok bool) {
 	if !ok {
 		return "", "", "", false
 	}
-	const hidden = "\x00"
-	parts := strings.Split(strings.ReplaceAll(rest, model.Inner+"/", hidden), "/")
+	parts := Parts(rest)
 	if len(parts) != 3 {
 		return "", "", "", false
 	}
-	for i := range parts {
-		parts[i] = strings.ReplaceAll(parts[i], hidden, "/")
-	}
 	return parts[0], parts[1], parts[2], true
+}
+
+// Parts splits an id at the slashes that divide it, and takes the marks out of its parts.
+func Parts(id string) []string {
+	var out []string
+	var part strings.Builder
+	for i := 0; i < len(id); i++ {
+		switch {
+		case strings.HasPrefix(id[i:], model.Inner+model.Inner), strings.HasPrefix(id[i:], model.Inner+"/"):
+			i += len(model.Inner)
+			_, n := utf8.DecodeRuneInString(id[i:])
+			part.WriteString(id[i : i+n])
+			i += n - 1
+		case id[i] == '/':
+			out = append(out, part.String())
+			part.Reset()
+		default:
+			part.WriteByte(id[i])
+		}
+	}
+	return append(out, part.String())
 }
 
 // Encode writes observations as a Markdown list (MG2).

@@ -488,6 +488,9 @@ func (m Medium) wholeRows(q *Query, table string, key []string) (map[string]bool
 	return out, err
 }
 
+// unmarked takes the marks out of an id.
+var unmarked = strings.NewReplacer(model.Inner+model.Inner, model.Inner, model.Inner, "")
+
 // dropTied removes the rows that one of the tied columns ties to a removed item.
 func (m Medium) dropTied(q *Query, table string, removed []string) (gone int64, err error) {
 	for _, column := range m.Tied {
@@ -500,7 +503,7 @@ func (m Medium) dropTied(q *Query, table string, removed []string) (gone int64, 
 	if cond := m.TiedRows[table]; cond != "" && len(removed) > 0 {
 		ids := make([]string, len(removed))
 		for i, id := range removed {
-			ids[i] = strings.ReplaceAll(id, model.Inner, "")
+			ids[i] = unmarked.Replace(id)
 		}
 		n, err := q.Exec(`DELETE FROM `+quote(table)+` WHERE `+cond, string(jsonedit.QuoteList(ids)))
 		if err != nil {

@@ -76,6 +76,31 @@ func TestItems(t *testing.T) {
 	}
 }
 
+// TestOddLabels: the id of every listed row leads to it, whatever its namespace and key contain.
+func TestOddLabels(t *testing.T) {
+	dsn := database(t, "python", `INSERT INTO store (prefix, key, value) VALUES (E'users.a\x1fb', 'k2', '{"text":"Ada one"}'), ('users.a', E'b\x1fk2', '{"text":"Ada two"}'),
+		(E'users.\uFDD0c', 'k', '{"text":"Ada three"}'), ('hread', E'\uFDD0/', '{"text":"Ada four"}'), (E'users.a\x1f\x01b', E'\x02', '{"text":"Ada five"}')`)
+	s := open(t, langgraph.Config{}, dsn)
+	page, err := s.Browser.List(t.Context(), model.PageRequest{})
+	if err != nil || len(page.Items) != 5 {
+		t.Fatalf("%+v, %v", page, err)
+	}
+	for _, h := range page.Items {
+		res, err := s.Provider.Recall(t.Context(), model.RecallRequest{Query: h.Title})
+		if err != nil || len(res.Hits) != 1 || res.Hits[0].ID != h.ID {
+			t.Errorf("%q, listed as %q, is found as %+v, %v", h.Title, h.ID, res.Hits, err)
+		}
+		id, err := model.DecodeID(model.EncodeID(h.ID))
+		must(t, err)
+		if it, err := s.Browser.Read(t.Context(), id); err != nil || it.Title != h.Title {
+			t.Errorf("%q reads as %q, %v", h.Title, it.Title, err)
+		}
+		if res, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: id}); err != nil || res.Removed != 1 {
+			t.Errorf("%q: removed %d, %v", h.Title, res.Removed, err)
+		}
+	}
+}
+
 // TestEdit removes the vectors of the old text, and accepts only an object (LG3, LG7).
 func TestEdit(t *testing.T) {
 	for whose, where := range map[string]string{"javascript": "namespace_path = 'users:ada'", "python": "prefix = 'users.ada'"} {

@@ -6,14 +6,28 @@ import (
 	"slices"
 	"strings"
 
+	"memdesk/backends/internal/entity"
 	"memdesk/backends/internal/fields"
 	"memdesk/backends/internal/jsonedit"
 	"memdesk/backends/records"
 	"memdesk/model"
 )
 
-// unit joins namespace and key into one key; neither package allows control characters in a label.
-const unit = "\x1f"
+// A row's key is its namespace, unit and its key. unit is a control character and \x01: one that a label contains is
+// followed by \x02.
+const (
+	control = "\x1f"
+	unit    = control + "\x01"
+)
+
+func joined(space, key string) string {
+	return strings.ReplaceAll(space, control, control+"\x02") + unit + key
+}
+
+func parted(joined string) (space, key string) {
+	space, key, _ = strings.Cut(joined, unit)
+	return strings.ReplaceAll(space, control+"\x02", control), key
+}
 
 // storeColumns are the columns of the store that both packages know, beside the namespace's.
 var storeColumns = []string{"key", "value", "created_at", "updated_at", "expires_at", "ttl_minutes"}
@@ -46,12 +60,12 @@ func (l layout) values() records.Table {
 		Vector: vector,
 		Tier: model.TierSpec{Name: "store", Title: "values by namespace and key", KeyRule: model.KeyRequired, KeyHint: "LABEL/LABEL/KEY, by id", Document: model.Structured, Text: model.TextObject,
 			Renews: []string{"created_at", "updated_at", "expires_at", "ttl_minutes", "vector"}},
-		From: l.table("store") + " m", Key: "m." + ns + " || chr(31) || m.key", Scope: scope("m."+ns, sep), At: "to_char(" + l.column("updated_at") + " AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US')",
+		From: l.table("store") + " m", Key: "replace(m." + ns + ", chr(31), chr(31) || chr(2)) || chr(31) || chr(1) || m.key", Scope: scope("m."+ns, sep), At: "to_char(" + l.column("updated_at") + " AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US')",
 		Gone: l.column("expires_at") + " < now()", Columns: columns, Search: []string{"m." + ns, "m.key"}, SearchJSON: []string{"m.value::text"},
 		Lookup: func(keys []string) (string, []any) {
 			var args []any
 			for _, k := range keys {
-				space, key, _ := strings.Cut(k, unit)
+				space, key := parted(k)
 				args = append(args, space, key)
 			}
 			return `(m.` + ns + `, m.key) IN ((?,?)` + strings.Repeat(`,(?,?)`, len(keys)-1) + `)`, args
@@ -71,7 +85,7 @@ func scope(column, sep string) string {
 
 // idOf writes labels and key as an id; a first label that equals the word for threads is marked (LG1).
 func idOf(key, sep string) string {
-	space, key, _ := strings.Cut(key, unit)
+	space, key := parted(key)
 	parts := append(strings.Split(space, sep), key)
 	for i, p := range parts {
 		parts[i] = records.Escape(p)
@@ -83,20 +97,12 @@ func idOf(key, sep string) string {
 }
 
 func keyOf(id, sep string) (string, bool) {
-	const hidden = "\x00"
-	id = strings.TrimPrefix(id, model.Inner+"t")
-	if rest, ok := strings.CutPrefix(id, "hread/"); ok {
+	if rest, ok := strings.CutPrefix(id, model.Inner+"thread/"); ok {
 		id = "thread/" + rest
 	}
-	parts := strings.Split(strings.ReplaceAll(id, model.Inner+"/", hidden), "/")
-	if len(parts) < 2 {
-		return "", false
-	}
-	for i := range parts {
-		parts[i] = strings.ReplaceAll(parts[i], hidden, "/")
-	}
+	parts := entity.Parts(id)
 	last := len(parts) - 1
-	return strings.Join(parts[:last], sep) + unit + parts[last], true
+	return joined(strings.Join(parts[:last], sep), parts[last]), last > 0
 }
 
 // value reads a row. Its text is the stored JSON, indented (LG2).
@@ -161,7 +167,7 @@ func (l layout) save(tx records.Tx, c *records.Change) error {
 	if l.python {
 		set += `, updated_at = now()`
 	}
-	space, key, _ := strings.Cut(c.Row.Key, unit)
+	space, key := parted(c.Row.Key)
 	err := records.Updated(tx.Exec(`UPDATE `+l.table("store")+` SET `+set+` WHERE `+ns+` = ? AND key = ? AND updated_at::text = ? AND value = ?::jsonb`,
 		c.New.Body, space, key, c.Row.Text(4), c.Row.Text(0)))
 	if err != nil || !l.has("store_vectors") {
@@ -179,7 +185,7 @@ func (l layout) create(tx records.Tx, key string, doc model.Document, _ string) 
 		return nil, err
 	}
 	ns, sep := l.namespace()
-	space, name, _ := strings.Cut(key, unit)
+	space, name := parted(key)
 	for i, label := range strings.Split(space, sep) {
 		switch {
 		case label == "" || strings.Contains(label, ".") || !l.python && strings.ContainsAny(label, `%_\`):
@@ -198,7 +204,7 @@ func (l layout) create(tx records.Tx, key string, doc model.Document, _ string) 
 // drop removes a row and its vectors; a hand-made table may lack the cascade (LG8).
 func (l layout) drop(tx records.Tx, r records.Row) error {
 	ns, _ := l.namespace()
-	space, key, _ := strings.Cut(r.Key, unit)
+	space, key := parted(r.Key)
 	for _, t := range []string{"store_vectors", "store"} {
 		if !l.has(t) {
 			continue

@@ -82,12 +82,11 @@ func foreign(lines []line) string {
 }
 
 func entities() records.Table {
-	same := func(id string) (string, bool) { return id, true }
 	return records.Table{
 		Tier: model.TierSpec{Name: entityTier, Title: "entities: the observations are the text", KeyRule: model.KeyRequired, KeyHint: "the entity's name", Document: model.Structured, Owned: true, Text: model.TextList},
 		From: "items m", Where: "m.tier = 'entity'", Key: "m.key", Size: "m.size", Columns: []string{"m.body", "m.title", "m.etype", "m.name", "m.more"},
 		Search: []string{"m.body", "m.key", "m.title", "m.etype"},
-		Escape: func(key string) string { return key }, Unescape: same,
+		Escape: func(key string) string { return key }, Unescape: func(id string) (string, bool) { return id, entity.Is(id) },
 		Item: func(r records.Row) model.Item {
 			return model.Item{Body: r.Text(0), Header: model.Header{Title: r.Text(1)}, Meta: append([]model.Field{{Name: "entityType", Value: r.Text(2)}}, others(r.Text(4))...)}
 		},
@@ -265,7 +264,7 @@ func relations() records.Table {
 		Tier:   model.TierSpec{Name: relationTier, Title: "relations between entities", KeyRule: model.KeyRequired, KeyHint: "FROM/TYPE/TO, by id", Document: model.Structured},
 		Prefix: "edge/", From: "items m", Where: "m.tier = 'relation'", Key: "m.key", Size: "m.size", Columns: []string{"m.body", "m.origin", "m.relation", "m.target", "m.more"},
 		Search: []string{"m.body", "m.key"},
-		Escape: func(key string) string { return key }, Unescape: func(id string) (string, bool) { return id, true },
+		Escape: func(key string) string { return key }, Unescape: func(id string) (string, bool) { return id, entity.Is("edge/" + id) },
 		Item: func(r records.Row) model.Item {
 			return model.Item{Body: r.Text(0), Header: model.Header{Title: r.Text(0), Flags: []model.Flag{model.FlagEdge}}, Meta: append([]model.Field{
 				{Name: "from", Value: r.Text(1), ReadOnly: true}, {Name: "relationType", Value: r.Text(2), ReadOnly: true}, {Name: "to", Value: r.Text(3), ReadOnly: true}}, others(r.Text(4))...)}

@@ -137,6 +137,11 @@ func TestNewLines(t *testing.T) {
 {"type":"relation","from":"a","to":"a","relationType":"is"}
 {"type":"relation","from":"a","to":"b","relationType":"knows"}
 `
+	for _, id := range []string{"foo" + model.Inner + "bar", "edge/a/" + model.Inner + "knows/b"} { // as typed with a needless percent sign
+		if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: id, Mode: model.Replace, Content: "- x"}); !errors.Is(err, model.InvalidInput) {
+			t.Errorf("%q: %v", id, err)
+		}
+	}
 	if got := content(t, path); got != want {
 		t.Errorf("the file is\n%s", got)
 	}
