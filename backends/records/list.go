@@ -49,7 +49,7 @@ func (a *store) List(ctx context.Context, req model.PageRequest) (model.Page, er
 		if err := a.checkScope(tx, op, req.Scope); err != nil {
 			return err
 		}
-		items, places, more, err := a.fill(ctx, tx, w, req)
+		items, places, more, lost, err := a.fill(ctx, tx, w, req)
 		if err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func (a *store) List(ctx context.Context, req model.PageRequest) (model.Page, er
 		if page.Total, err = a.total(tx, w, req, int64(len(items)), more); err != nil {
 			return err
 		}
-		page.Problems, err = a.unread(tx)
+		page.Problems, err = a.unread(tx, lost)
 		page.Total.AtLeast = page.Total.AtLeast || len(page.Problems) > 0
 		return err
 	})
@@ -93,9 +93,13 @@ func (a *store) bound(tx Tx) ([]string, error) {
 	return []string{why}, err
 }
 
-// unread is bound, and the rows that cannot be items: SQLite permits NULL in the primary keys of other programs' tables.
-func (a *store) unread(tx Tx) ([]string, error) {
+// unread is bound, and the rows that cannot be items: SQLite permits NULL and bytes in the primary keys of other programs'
+// tables. lost is the number of rows that were found and could not be read by their keys.
+func (a *store) unread(tx Tx, lost int) ([]string, error) {
 	out, err := a.bound(tx)
+	if lost > 0 {
+		out = append(out, fmt.Sprintf("rows that cannot be read by their keys (%d) are not shown", lost))
+	}
 	for i := range a.Tables {
 		t := &a.Tables[i]
 		if err != nil || a.Collate != "" {
@@ -103,7 +107,7 @@ func (a *store) unread(tx Tx) ([]string, error) {
 		}
 		var n int64
 		if _, err = One(tx, `SELECT count(*) FROM `+t.From+` WHERE `+t.nameless(), nil, &n); n > 0 {
-			out = append(out, fmt.Sprintf("rows of tier %s without an id (%d) are not shown: give them one, or delete them, with a program for SQLite", t.Tier.Name, n))
+			out = append(out, fmt.Sprintf("rows of tier %s without an id of text (%d) are not shown: give them one, or delete them, with a program for SQLite", t.Tier.Name, n))
 		}
 	}
 	return out, err
@@ -160,8 +164,8 @@ func (a *store) checkScope(tx Tx, op, scope string) error {
 	return model.Errorf(model.InvalidInput, op, "no item is of scope %.200q", scope)
 }
 
-// fill collects a page, filtered by the request's query; more says that the list continues.
-func (a *store) fill(ctx context.Context, tx Tx, w window, req model.PageRequest) (items []model.Item, places []bookmark, more bool, err error) {
+// fill collects a page, filtered by the request's query; more says that the list continues, and lost is as for unread.
+func (a *store) fill(ctx context.Context, tx Tx, w window, req model.PageRequest) (items []model.Item, places []bookmark, more bool, lost int, err error) {
 	const batch = 500
 	want := w.limit
 	if req.Query != "" {
@@ -172,26 +176,30 @@ func (a *store) fill(ctx context.Context, tx Tx, w window, req model.PageRequest
 	for {
 		found, on, err := a.places(tx, w)
 		if err != nil {
-			return nil, nil, false, err
+			return nil, nil, false, 0, err
 		}
 		rows, err := a.items(tx, found)
 		if err != nil {
-			return nil, nil, false, err
+			return nil, nil, false, 0, err
 		}
 		for i, it := range rows {
+			if it.ID == "" {
+				lost++
+				continue
+			}
 			if needle != "" && !Matches(it, needle) {
 				continue
 			}
 			if len(items) == want {
-				return items, places, true, nil
+				return items, places, true, lost, nil
 			}
 			items, places = append(items, it), append(places, found[i])
 		}
 		if !on || req.Query == "" {
-			return items, places, on, nil
+			return items, places, on, lost, nil
 		}
 		if err := model.FromContext(ctx, "list"); err != nil {
-			return nil, nil, false, err
+			return nil, nil, false, 0, err
 		}
 		w.after = &found[len(found)-1]
 	}
@@ -319,12 +327,16 @@ func (w window) sort(at, table, key string) string {
 	return ` ORDER BY ` + strings.Join(by, `, `)
 }
 
-// nameless is the condition of rows that cannot be items: without a prefix an empty key is no id.
+// nameless is the condition of rows that cannot be items: without a prefix an empty key is no id, and no text equals bytes.
 func (t *Table) nameless() string {
-	if t.Prefix == "" {
-		return `(` + t.Key + `) IS NULL OR (` + t.Key + `) = ''`
+	cond := `(` + t.Key + `) IS NULL`
+	if t.lite {
+		cond = `typeof(` + t.Key + `) <> 'text'`
 	}
-	return `(` + t.Key + `) IS NULL`
+	if t.Prefix == "" {
+		cond += ` OR (` + t.Key + `) = ''`
+	}
+	return cond
 }
 
 // where joins a table's own conditions with more.
@@ -341,7 +353,8 @@ func (t *Table) where(hidden bool, more ...string) string {
 	return ` WHERE ` + strings.Join(cond, ` AND `)
 }
 
-// items reads the rows of places, in their order.
+// items reads the rows of places, in their order. An error is Internal where a place gives no row: no list may lack an item
+// without a word.
 func (a *store) items(tx Tx, places []bookmark) ([]model.Item, error) {
 	out := make([]model.Item, len(places))
 	for i := range a.Tables {
@@ -533,7 +546,7 @@ func (a *store) countItems(ctx context.Context, op string, out []model.TierCount
 			continue
 		}
 		at := map[string]int{}
-		err := a.each(ctx, op, t.Tier.Name, true, func(it model.Item) bool {
+		_, err := a.each(ctx, op, t.Tier.Name, true, func(it model.Item) bool {
 			n, known := at[it.Scope]
 			if !known {
 				n = len(out)
@@ -551,8 +564,8 @@ func (a *store) countItems(ctx context.Context, op string, out []model.TierCount
 }
 
 // each reads all rows in the order of their ids, a batch at a time, until yield returns false. Rows written
-// meanwhile may be seen or not.
-func (a *store) each(ctx context.Context, op, tier string, hidden bool, yield func(model.Item) bool) error {
+// meanwhile may be seen or not. lost is as for unread.
+func (a *store) each(ctx context.Context, op, tier string, hidden bool, yield func(model.Item) bool) (lost int, err error) {
 	w := window{tier: tier, order: model.OrderID, hidden: hidden, limit: 500}
 	for {
 		var found []bookmark
@@ -565,15 +578,17 @@ func (a *store) each(ctx context.Context, op, tier string, hidden bool, yield fu
 			return err
 		})
 		if err != nil {
-			return err
+			return lost, err
 		}
 		for _, it := range items {
-			if it.ID != "" && !yield(it) {
-				return nil
+			if it.ID == "" {
+				lost++
+			} else if !yield(it) {
+				return lost, nil
 			}
 		}
 		if !more {
-			return nil
+			return lost, nil
 		}
 		w.after = &found[len(found)-1]
 	}
@@ -585,13 +600,13 @@ func (a *store) EachText(ctx context.Context, yield func(model.Text, error) bool
 	if err := a.begin(ctx, op, false); err != nil {
 		return nil, err
 	}
-	err := a.each(ctx, op, "", true, func(it model.Item) bool {
+	lost, err := a.each(ctx, op, "", true, func(it model.Item) bool {
 		return yield(model.Text{ID: it.ID, Body: it.Body, Meta: it.Meta, Whole: func() model.Item { return it }}, nil)
 	})
 	var problems []string
 	if err == nil {
 		err = a.DB.View(ctx, op, func(tx Tx) (err error) {
-			problems, err = a.unread(tx)
+			problems, err = a.unread(tx, lost)
 			return err
 		})
 	}

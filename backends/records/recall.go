@@ -108,7 +108,7 @@ func (a *store) matching(ctx context.Context, op, tier, needle string, begin fun
 				return err
 			}
 		}
-		problems, err := a.unread(tx)
+		problems, err := a.unread(tx, 0)
 		if len(problems) > 0 {
 			bounded(problems[0])
 		}

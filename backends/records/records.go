@@ -150,6 +150,8 @@ type Table struct {
 	Escape func(key string) string
 	// Unescape is its inverse; nil decodes percent-encoding.
 	Unescape func(id string) (key string, ok bool)
+
+	lite bool // in SQLite
 }
 
 // Words are the parts that Recall searches: expressions of text and of JSON that together contain every word
@@ -210,7 +212,8 @@ func New(c Config) model.Store {
 		s.Subjects = a
 		s.Deviations = append(s.Deviations, model.Deviation{Rule: "D18", Reason: why})
 	}
-	for _, t := range c.Tables {
+	for i, t := range c.Tables {
+		a.Tables[i].lite = c.Collate == ""
 		if t.DropKeeping != nil {
 			s.Features = map[string]bool{"keep_history": true}
 		}

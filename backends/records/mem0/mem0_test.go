@@ -485,12 +485,12 @@ func TestALongQuery(t *testing.T) {
 // SQLite permits NULL in a primary key of text: such a row is no item, hides no other, and is told.
 func TestRowsWithoutAnID(t *testing.T) {
 	dir := folder(t)
-	exec(t, filepath.Join(dir, "v.db"), `INSERT INTO vectors VALUES (NULL, x'', '{"user_id":"ada","data":"Ada lost"}'), (NULL, x'', '{"user_id":"ada","data":"Ada lost too"}'), ('', x'', '{"user_id":"ada","data":"Ada lost again"}')`)
+	exec(t, filepath.Join(dir, "v.db"), `INSERT INTO vectors VALUES (NULL, x'', '{"user_id":"ada","data":"Ada lost"}'), (NULL, x'', '{"user_id":"ada","data":"Ada lost too"}'), ('', x'', '{"user_id":"ada","data":"Ada lost again"}'), (x'4142', x'', '{"user_id":"ada","data":"Ada lost in bytes"}')`)
 	exec(t, filepath.Join(dir, "h.db"), `INSERT INTO messages (content) VALUES ('Ada')`, `INSERT INTO messages (id, content) VALUES ('', 'Ada')`)
 	s := open(t, dir)
 	want := []string{
-		"rows of tier memory without an id (3) are not shown: give them one, or delete them, with a program for SQLite",
-		"rows of tier message without an id (1) are not shown: give them one, or delete them, with a program for SQLite",
+		"rows of tier memory without an id of text (4) are not shown: give them one, or delete them, with a program for SQLite",
+		"rows of tier message without an id of text (1) are not shown: give them one, or delete them, with a program for SQLite",
 	}
 	page, err := s.Browser.List(t.Context(), model.PageRequest{Hidden: true})
 	if err != nil || len(page.Items) != 6 || page.Total != (model.Count{N: 6, AtLeast: true}) || !slices.Equal(page.Problems, want) {
