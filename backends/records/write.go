@@ -2,7 +2,6 @@ package records
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -239,8 +238,18 @@ func (a *store) falls(ctx context.Context, ids []string) ([]model.Fall, error) {
 	var out []model.Fall
 	err := a.DB.View(ctx, op, func(tx Tx) error {
 		out = nil
-		at := map[string]int{}
+		at, asked, done := map[string]int{}, make(map[string]bool, len(ids)), make(map[string]bool, len(ids))
 		for _, id := range ids {
+			asked[id] = true
+		}
+		for _, id := range ids {
+			if err := model.FromContext(ctx, op); err != nil {
+				return err
+			}
+			if done[id] {
+				continue
+			}
+			done[id] = true
 			t, key, err := a.locate(op, id)
 			if err != nil || t.Falls == nil {
 				continue
@@ -257,7 +266,7 @@ func (a *store) falls(ctx context.Context, ids []string) ([]model.Fall, error) {
 				return err
 			}
 			for _, f := range with {
-				if slices.Contains(ids, f) {
+				if asked[f] {
 					continue
 				}
 				if i, known := at[f]; known {

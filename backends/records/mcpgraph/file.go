@@ -28,6 +28,7 @@ type file struct {
 	index *records.Memory
 	data  []byte
 	lines []line
+	again map[string][]string // for repeated; nil: it makes it
 	// indexed says that the index fits data and lines, and read that these fit the file at stamp at.
 	indexed, read bool
 	at            records.Stamp
@@ -110,7 +111,7 @@ func (f *file) load(ctx context.Context, data []byte) error {
 		}
 		return err
 	})
-	f.data, f.lines, f.indexed, f.read = data, lines, err == nil, err == nil
+	f.data, f.lines, f.again, f.indexed, f.read = data, lines, nil, err == nil, err == nil
 	return err
 }
 

@@ -192,8 +192,9 @@ func (t graphTx) InsertLine(at int, text []byte) error {
 // withEntity lists the lines that go with an entity: its relations, and every line that the server's own
 // deletion of the name removes: repeated ones, and malformed ones (MG5, MG6).
 func withEntity(tx records.Tx, r records.Row) (out []string) {
-	for _, l := range tx.(graphTx).lines {
-		if l.id != r.Key && l.about(r.Text(3)) {
+	lines := tx.(graphTx).lines
+	for i := range lines { // a line is large: none is copied
+		if l := &lines[i]; l.id != r.Key && l.about(r.Text(3)) {
 			out = append(out, l.id)
 		}
 	}
@@ -202,7 +203,7 @@ func withEntity(tx records.Tx, r records.Row) (out []string) {
 
 // about reports whether a line is an entity of the name, or a relation with it at an end, whether or not it
 // is an item.
-func (l line) about(name string) bool {
+func (l *line) about(name string) bool {
 	switch {
 	case l.tier == relationTier:
 		return l.from == name || l.to == name
@@ -223,25 +224,32 @@ func (l line) about(name string) bool {
 }
 
 // withRelation lists repeated lines of the same relation: a remaining one would still be the relation.
-func withRelation(tx records.Tx, r records.Row) (out []string) {
-	for _, l := range tx.(graphTx).lines {
-		if l.why == whyDuplicate && readLine(l.raw).id == "edge/"+r.Key {
-			out = append(out, l.id)
-		}
-	}
-	return out
+func withRelation(tx records.Tx, r records.Row) []string {
+	return tx.(graphTx).repeated("edge/" + r.Key)
 }
 
 // withProblem lists the later lines of the same bytes: the first of them would have the forgotten line's id.
-func withProblem(tx records.Tx, r records.Row) (out []string) {
-	later := false
-	for _, l := range tx.(graphTx).lines {
-		if later && l.tier == problemTier && l.body == r.Text(0) {
-			out = append(out, l.id)
+func withProblem(tx records.Tx, r records.Row) []string {
+	same := tx.(graphTx).repeated("problem/" + r.Text(0))
+	return same[slices.Index(same, "problem/"+r.Key)+1:]
+}
+
+// repeated are the lines of a relation beside it, by its id, or all problems with a text, by problem/TEXT.
+func (f *file) repeated(what string) []string {
+	if f.again == nil {
+		f.again = map[string][]string{}
+		for i := range f.lines {
+			l := &f.lines[i]
+			if l.why == whyDuplicate {
+				id := readLine(l.raw).id
+				f.again[id] = append(f.again[id], l.id)
+			}
+			if l.tier == problemTier {
+				f.again["problem/"+l.body] = append(f.again["problem/"+l.body], l.id)
+			}
 		}
-		later = later || l.id == "problem/"+r.Key
 	}
-	return out
+	return f.again[what]
 }
 
 // drop removes the lines with these ids.

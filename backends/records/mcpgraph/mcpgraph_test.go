@@ -747,3 +747,21 @@ func TestDropOfManyLines(t *testing.T) {
 		t.Errorf("100,000 lines take %v", took)
 	}
 }
+
+// TestFallsOfManyRelations: the time of a plan must grow with the relations, not with lines times relations.
+func TestFallsOfManyRelations(t *testing.T) {
+	const many = 20_000
+	ids := []string{"Ada"}
+	text := `{"type":"entity","name":"Ada","entityType":"p","observations":[]}` + "\n"
+	var lines strings.Builder
+	for i := range many {
+		ids = append(ids, fmt.Sprintf("edge/Ada/knows/%06d", i), ids[0])
+		fmt.Fprintf(&lines, `{"type":"relation","from":"Ada","to":"%06d","relationType":"knows"}`+"\n", i)
+	}
+	s := open(t, write(t, text+lines.String()))
+	began := time.Now()
+	falls, err := s.Falls(t.Context(), ids)
+	if took := time.Since(began); err != nil || len(falls) != 0 || took > 8*time.Second {
+		t.Errorf("%d fall, %v, in %v", len(falls), err, took)
+	}
+}
