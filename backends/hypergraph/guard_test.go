@@ -35,6 +35,8 @@ func TestRefusedWrites(t *testing.T) {
 		{"two tiers for a new node", model.RetainRequest{Tier: "task", Content: "x", Meta: []model.Field{{Name: "tier", Value: "session"}}}, model.InvalidInput},
 		{"a subject on an edge", model.RetainRequest{ID: "edge/e", Content: "x", DataSubjectID: "p"}, model.Unsupported},
 		{"an emptied label by mistake", model.RetainRequest{ID: "edge/e"}, model.InvalidInput},
+		{"a poisoned field", model.RetainRequest{ID: "a", Content: "x", Meta: set(read(t, s, "a"), "metadata", `{"k":"`+poison+`"}`)}, model.InvalidInput},
+		{"a poisoned field of an edge", model.RetainRequest{ID: "edge/e", Content: "x", Meta: set(edge, "metadata", `{"k":"`+poison+`"}`)}, model.InvalidInput},
 		{"two subjects", model.RetainRequest{ID: "a", Content: "x", DataSubjectID: "p", Meta: set(read(t, s, "a"), "subject", "q")}, model.InvalidInput},
 		{"text of another subject", model.RetainRequest{ID: "theirs", Mode: model.Append, Content: "x", DataSubjectID: "p"}, model.InvalidInput},
 		{"another subject's text in its place", model.RetainRequest{ID: "theirs", Content: "y", DataSubjectID: "p"}, model.InvalidInput},

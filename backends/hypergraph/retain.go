@@ -143,7 +143,7 @@ func (a *adapter) retainNode(ctx context.Context, tx Ops, t itemID, req model.Re
 	if req.Beside != nil {
 		want.Forms = req.Beside.Rows
 	}
-	if err := a.scanner.Admit(have.Content, want.Content, exists && verdicts.Cleans(req)); err != nil {
+	if err := a.scanner.AdmitDocument(a.nodeDocument(have), a.nodeDocument(want), exists && verdicts.Cleans(req)); err != nil {
 		return model.RetainResult{}, err
 	}
 	if err := checkParent(ctx, tx, have, want); err != nil {
@@ -276,7 +276,7 @@ func (a *adapter) retainEdge(ctx context.Context, tx Ops, t itemID, req model.Re
 	if req.Beside != nil {
 		want.Forms = req.Beside.Rows
 	}
-	if err := a.scanner.Admit(have.Label, want.Label, exists && verdicts.Cleans(req)); err != nil {
+	if err := a.scanner.AdmitDocument(edgeDocument(have), edgeDocument(want), exists && verdicts.Cleans(req)); err != nil {
 		return model.RetainResult{}, err
 	}
 	switch {

@@ -142,7 +142,10 @@ func (a *store) wanted(t *Table, row Row, have model.Item, exists bool, req mode
 		if t.Create == nil && !t.revives(req) {
 			return doc, model.Errorf(model.Unsupported, op, "there is no such %s, and a new one is made by the program that owns the store", t.Tier.Name)
 		}
-		return doc, a.scanner.Admit("", doc.Body, false)
+		if t.revives(req) { // with its rows, which the fields come from
+			return doc, a.scanner.Admit("", doc.Body, false)
+		}
+		return doc, a.scanner.AdmitDocument(model.Document{}, doc, false)
 	}
 	if why := t.readOnly(row, have); why != "" && (t.Save == nil || !req.Erase || req.Mode != model.Replace || !onlyRemoves(have.Body, doc.Body)) {
 		return doc, model.Errorf(model.Unsupported, op, "%s", why)
@@ -157,7 +160,7 @@ func (a *store) wanted(t *Table, row Row, have model.Item, exists bool, req mode
 	if doc.Meta, err = model.MergeMeta(op, have.Meta, req.Meta); err != nil {
 		return doc, err
 	}
-	return doc, a.scanner.Admit(have.Body, doc.Body, verdicts.Cleans(req))
+	return doc, a.scanner.AdmitDocument(have.Document(), doc, verdicts.Cleans(req))
 }
 
 // revives reports whether a request has the rows that Forget removed.

@@ -63,3 +63,22 @@ func (s *Cache) Admit(before, after string, cleaning bool) error {
 	}
 	return nil
 }
+
+// AdmitDocument applies Admit to every text of an item that agents may see: its body, and each field that a caller may write.
+func (s *Cache) AdmitDocument(before, after model.Document, cleaning bool) error {
+	if err := s.Admit(before.Body, after.Body, cleaning); err != nil {
+		return err
+	}
+	have := make(map[string]string, len(before.Meta))
+	for _, f := range before.Meta {
+		have[f.Name] = f.Value
+	}
+	for _, f := range after.Meta {
+		if was := have[f.Name]; !f.ReadOnly && f.Value != was {
+			if err := s.Admit(was, f.Value, cleaning); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
