@@ -1,12 +1,15 @@
 package records
 
 import (
+	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -103,12 +106,49 @@ func lockPath(dir, kind, path string) string { return filepath.Join(dir, kind+"-
 
 // Remember records, beside the lock of a flat file, that a change by memdesk left these bytes there: a file
 // that no longer shows its kind is then still recognised. The caller holds the lock.
+// An error is Internal: the change was made.
 func Remember(dir, kind, path string, data []byte) error {
-	return litefile.Worded("remember", atomicfile.Write(lockPath(dir, kind, path)+".left", []byte(short(string(data))), 0o600))
+	if err := atomicfile.Write(lockPath(dir, kind, path)+".left", []byte(short(string(data))), 0o600); err != nil {
+		return model.Errorf(model.Internal, "remember", "the change was made, and could not be recorded: %w", litefile.Worded("remember", err))
+	}
+	return nil
 }
 
 // Remembers reports whether the bytes are those of the last Remember.
 func Remembers(dir, kind, path string, data []byte) bool {
 	was, err := os.ReadFile(lockPath(dir, kind, path) + ".left")
 	return err == nil && string(was) == short(string(data))
+}
+
+// Follow records, beside the lock of a flat file, that a change by memdesk made after of before, and names the run of
+// changes of which each found what the one before left. It is empty where nothing was changed or recorded. The caller
+// holds the lock.
+func Follow(dir, kind, path string, before, after []byte) (run string) {
+	if bytes.Equal(before, after) {
+		return ""
+	}
+	record := lockPath(dir, kind, path) + ".run"
+	was, _ := os.ReadFile(record) // without it a run begins
+	run, left, _ := strings.Cut(string(was), " ")
+	if left != short(string(before)) {
+		run = rand.Text()
+	}
+	if os.WriteFile(record, []byte(run+" "+short(string(after))), 0o600) != nil {
+		_ = os.Remove(record) // a part of it says nothing
+		return ""
+	}
+	return run
+}
+
+// Follows reports whether the file is as the last change of a run left it.
+func Follows(ctx context.Context, dir, kind, path, run string) bool {
+	const op = "retain"
+	unlock, err := LockFile(ctx, op, dir, kind, path)
+	if err != nil {
+		return false
+	}
+	defer unlock()
+	data, err := ReadFlat(op, path)
+	was, unread := os.ReadFile(lockPath(dir, kind, path) + ".run")
+	return run != "" && err == nil && unread == nil && string(was) == run+" "+short(string(data))
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -272,16 +273,16 @@ func TestLostWrite(t *testing.T) {
 	defer f.mu.Unlock()
 	ours := strings.Replace(sample, "likes rye", "likes tea", 1)
 	must(t, os.WriteFile(path, []byte(strings.Replace(sample, "met Ada", "met her", 1)), 0o640)) // the server's
-	if err := f.readBack(t.Context(), "retain", []byte(sample), []byte(ours), true); !errors.Is(err, model.Conflict) {
+	if err := f.readBack(t.Context(), "retain", []byte(sample), []byte(ours), "", true); !errors.Is(err, model.Conflict) {
 		t.Errorf("a lost write says %v", err)
 	}
 	must(t, os.WriteFile(path, []byte(ours+"\n"), 0o640))
-	if err := f.readBack(t.Context(), "retain", []byte(sample), []byte(ours), true); err != nil {
+	if err := f.readBack(t.Context(), "retain", []byte(sample), []byte(ours), "", true); err != nil {
 		t.Errorf("a write that stands says %v", err)
 	}
 	_, without, _ := strings.Cut(sample, "\n") // the first line is forgotten, and the server writes it again
 	must(t, os.WriteFile(path, []byte(sample+"\n"), 0o640))
-	if err := f.readBack(t.Context(), "forget", []byte(sample), []byte(without), true); !errors.Is(err, model.Conflict) {
+	if err := f.readBack(t.Context(), "forget", []byte(sample), []byte(without), "", true); !errors.Is(err, model.Conflict) {
 		t.Errorf("a forget that was undone says %v", err)
 	}
 }
@@ -763,5 +764,46 @@ func TestFallsOfManyRelations(t *testing.T) {
 	falls, err := s.Falls(t.Context(), ids)
 	if took := time.Since(began); err != nil || len(falls) != 0 || took > 8*time.Second {
 		t.Errorf("%d fall, %v, in %v", len(falls), err, took)
+	}
+}
+
+// TestAChangeAfterAChange: a change of memdesk's that follows another one within its wait is no loss of it, in whatever
+// process; a write of the server's between the two is one.
+func TestAChangeAfterAChange(t *testing.T) {
+	locks := filepath.Join(t.TempDir(), "memdesk", "locks")
+	for name, c := range map[string]struct{ another, server bool }{"in the same process": {}, "in another process": {another: true}, "behind the server": {server: true}} {
+		t.Run(name, func(t *testing.T) {
+			path := write(t, small)
+			open := func() model.Store {
+				s, err := Open(t.Context(), Config{Path: path, Locks: locks})
+				must(t, err)
+				t.Cleanup(func() { _ = s.Close() })
+				return s
+			}
+			first := open()
+			second := first
+			if c.another {
+				second = open()
+			}
+			finish := slowServer(t, path)
+			done := make(chan error)
+			go func() {
+				_, err := first.Provider.Retain(t.Context(), model.RetainRequest{ID: "new", Mode: model.Replace, Content: "- x"})
+				done <- err
+			}()
+			for !strings.Contains(content(t, path), `"new"`) {
+				runtime.Gosched()
+			}
+			id := "new"
+			if c.server {
+				finish()
+				id = "Omar"
+			}
+			_, err := second.Provider.Forget(t.Context(), model.ForgetRequest{ID: id})
+			must(t, err)
+			if err := <-done; c.server != errors.Is(err, model.Conflict) || !c.server && err != nil {
+				t.Errorf("the first change: %v", err)
+			}
+		})
 	}
 }

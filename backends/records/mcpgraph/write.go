@@ -46,12 +46,13 @@ func (f *file) Change(ctx context.Context, op string, fn func(records.Tx) error)
 	if err == nil && foreign(f.lines) != "" { // a removal left only lines that the server cannot use
 		err = records.Remember(f.locks, Kind, f.path, after)
 	}
+	run := records.Follow(f.locks, Kind, f.path, before, after)
 	unlock() // only reads follow
 	f.read = false
 	if err != nil || bytes.Equal(before, after) {
 		return err
 	}
-	return f.readBack(ctx, op, before, after, live)
+	return f.readBack(ctx, op, before, after, run, live)
 }
 
 // foreign reports whether another program wrote the file a moment ago.
@@ -182,8 +183,8 @@ func merged(l, old, now line) []byte {
 }
 
 // readBack checks whether a write is still in place. A server that read the file before it and renames its
-// own version afterwards undoes it silently. The lock is free meanwhile.
-func (f *file) readBack(ctx context.Context, op string, before, wrote []byte, live bool) error {
+// own version afterwards undoes it silently. The lock is free meanwhile; a change that follows it in its run is memdesk's.
+func (f *file) readBack(ctx context.Context, op string, before, wrote []byte, run string, live bool) error {
 	whole := settle + time.Duration(len(wrote))*perByte
 	for wait := whole - settle + calm; ; live = true {
 		if live || f.writing() {
@@ -197,13 +198,13 @@ func (f *file) readBack(ctx context.Context, op string, before, wrote []byte, li
 		f.mu.Lock()
 		f.read = false
 		if err := f.refresh(context.WithoutCancel(ctx)); err != nil {
-			return err
+			return model.Errorf(model.Internal, op, "the change was made, and could not be looked at: %w", err)
 		}
 		if wait == whole || bytes.Equal(f.data, wrote) && !f.writing() {
 			break
 		}
 	}
-	if !undone(before, wrote, f.data) {
+	if !undone(before, wrote, f.data) || records.Follows(context.WithoutCancel(ctx), f.locks, Kind, f.path, run) {
 		return nil
 	}
 	return model.Errorf(model.Conflict, op, "the memory server wrote over the change with what it had read before: look at the item and do it again")
