@@ -263,7 +263,7 @@ func (a *store) part(i int, w window) (text string, args []any, ok bool) {
 	if w.scope != "" {
 		cond, args = append(cond, `(`+t.Scope+`) = ?`), append(args, w.scope)
 	}
-	if may, with := a.mayHold(t.Search, t.SearchJSON, w.needle); may != "" {
+	if may, with := a.mayHold(t.searched(), t.SearchJSON, w.needle); may != "" {
 		cond, args = append(cond, may), append(args, with...)
 	}
 	if p := w.after; p != nil {
@@ -296,6 +296,14 @@ func (a *store) part(i int, w window) (text string, args []any, ok bool) {
 	text = `SELECT ` + strconv.Itoa(i) + ` AS t, ` + t.Key + ` AS k, ` + at + ` AS a FROM ` + t.From + t.where(w.hidden, cond...) +
 		w.sort("a", "", `(`+t.Key+`)`+a.collate()) + ` LIMIT ` + strconv.Itoa(w.limit+1)
 	return `SELECT t, k, a FROM (` + text + `) p` + strconv.Itoa(i), args, true
+}
+
+// searched is Search, with the id where that is more than the key.
+func (t *Table) searched() []string {
+	if t.Prefix == "" || len(t.Search)+len(t.SearchJSON) == 0 {
+		return t.Search
+	}
+	return append(slices.Clip(t.Search), `'`+t.Prefix+`' || `+t.Key)
 }
 
 // instant is a text that sorts a time by its instant, whatever zone it is written in: in UTC, then as it is

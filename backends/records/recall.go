@@ -96,7 +96,7 @@ func (a *store) matching(ctx context.Context, op, tier, needle string, begin fun
 			}
 			w := t.Recall
 			if w == nil {
-				w = &Words{Text: t.Search, JSON: t.SearchJSON}
+				w = &Words{Text: t.searched(), JSON: t.SearchJSON}
 			}
 			cond, args := a.mayHold(w.Text, w.JSON, needle)
 			err := t.read(tx, false, cond, args, func(r Row) {

@@ -107,15 +107,15 @@ type Table struct {
 	// Columns are the expressions that Item needs.
 	Columns []string
 	// Search are expressions of text, and SearchJSON of JSON, that together contain every word of an item's
-	// id, title, body and metadata: rows without a wanted word are then not read. Both empty: every row is
+	// key, title, body and metadata: rows without a wanted word are then not read. Both empty: every row is
 	// read.
 	Search, SearchJSON []string
 	// Recall is the text that Recall searches; nil: the whole item.
 	Recall *Words
 	// Item makes the item's title, body, metadata and flags; the rest is set by this package.
 	Item func(Row) model.Item
-	// ReadOnly says why an item cannot be edited; empty: it can. nil: all can. An edit that only removes, or
-	// replaces removed text by the mark of an erasure, reaches Save all the same.
+	// ReadOnly says why an item cannot be edited; empty: it can. nil: all can. An erasure that only removes, or
+	// replaces removed text by its mark, reaches Save all the same.
 	ReadOnly func(Row, model.Item) string
 	// Save writes an edit. nil: the tier accepts none, and Tier.Title says why.
 	Save func(Tx, *Change) error

@@ -98,6 +98,18 @@ func TestListHidesWhatEngramHides(t *testing.T) {
 	}
 }
 
+// TestQueryOfAnID: what a list shows as the id is found.
+func TestQueryOfAnID(t *testing.T) {
+	s := open(t, engram.Config{Path: file(t, seed)})
+	defer s.Close()
+	for query, want := range map[string]int64{"observation/1": 1, "Session/s1": 1, "prompt/": 1, "s1": 3} {
+		page, err := s.Browser.List(t.Context(), model.PageRequest{Query: query})
+		if err != nil || page.Total.N != want {
+			t.Errorf("%q: %+v, %v", query, page.Total, err)
+		}
+	}
+}
+
 // TestOneSpelling: an id is a number in the spelling of Engram's rows; another spelling is no item.
 func TestOneSpelling(t *testing.T) {
 	s := open(t, engram.Config{Path: file(t, seed)})

@@ -70,6 +70,16 @@ func TestItems(t *testing.T) {
 			t.Errorf("%s reads as %q under %q, %v", typed, it.Body, model.EncodeID(it.ID), err)
 		}
 	}
+	it, err := s.Browser.Read(t.Context(), "users/brin/p")
+	must(t, err)
+	for _, f := range it.Meta { // what a list shows is found
+		if f.Name == "created_at" {
+			page, err := s.Browser.List(t.Context(), model.PageRequest{Query: f.Value[:10], Tier: "store"})
+			if err != nil || len(page.Items) == 0 {
+				t.Errorf("%s finds %d items, %v", f.Value[:10], len(page.Items), err)
+			}
+		}
+	}
 	page, err := s.Browser.List(t.Context(), model.PageRequest{})
 	if err != nil || len(page.Items) != 5 {
 		t.Errorf("%d items without the expired one, %v", len(page.Items), err)
