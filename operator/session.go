@@ -143,7 +143,7 @@ func (s *Session) forbidden(f func(rule) bool) string {
 			return s.unlogged()
 		}
 	}
-	return "the role " + s.Role() + " changes nothing there"
+	return "the role " + s.Role() + " changes nothing"
 }
 
 // unlogged says why nothing can be recorded; empty when it can: no record, no act.

@@ -49,6 +49,12 @@ func (a *app) console(ctx context.Context) error {
 		Environ: os.Environ(), Clock: a.Clock, Sources: desk.Sources{Quarantine: s.Quarantine(), Origins: s, Stories: s, Conflicts: s.Conflicts(changes), Changes: changes},
 		Terminal: tui.Terminal{Input: a.Stdin, Output: a.Stdout}, Theme: s.Config.UI.Theme, Keys: s.Config.UI.Keys, NoMouse: s.Config.UI.Mouse != nil && !*s.Config.UI.Mouse, IdleLock: time.Duration(s.Config.UI.IdleLock), Poll: 3 * time.Second,
 	}
+	o.Lacks = func(act operator.Act) string {
+		if s.May(act) != nil {
+			return s.Role()
+		}
+		return ""
+	}
 	if p := s.Config.UI.Poll; p != nil {
 		o.Poll = time.Duration(*p)
 	}

@@ -180,7 +180,7 @@ func TestHostileGuests(t *testing.T) {
 	for _, name := range []string{"root", "the operator", "a\nb", "\x1b]0;x\a\x1b[2J", "../../x", strings.Repeat("é", 300), "\u202eana", "\x00"} {
 		g := newGuestAs(t, name, addr, keys["viewer"], 160, 40, "MEMDESK_ROLE=operator", "SSH_USER_AUTH="+forged, "USER=root", "XDG_STATE_HOME="+elsewhere,
 			"MEMDESK_CONFIG="+filepath.Join(d.dir, "none.toml"), "EDITOR=/bin/sh", "SSH_CONNECTION=")
-		g.see("viewer the viewer", "daily").press("G\r").see("1 of 1").press("\r").see("does not cover read-content").press("q")
+		g.see("viewer the viewer", "daily").press("7").see("your role (viewer) does not include the audit log").press("3").see("3: your role (viewer) does not include the texts").press("G\r").see("1 of 1").press("\r").see("does not cover read-content").press("q")
 	}
 	if left, err := os.ReadDir(elsewhere); err != nil || len(left) > 0 {
 		t.Errorf("the client's state directory holds %v, %v", left, err)

@@ -70,7 +70,7 @@ func TestARefusedChangeOfAFileIsRecorded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const why = "the role reviewer changes nothing there"
+	const why = "the role reviewer changes nothing"
 	var refused []model.Op
 	d.Unwritable = func() string { return why }
 	d.Fleet = backends.Open(t.Context(), backends.Builtin(), configs, backends.Env{Clock: clock.System{}, Getenv: os.Getenv}, backends.Policy{ReadOnly: why,

@@ -54,6 +54,18 @@ type Sources struct {
 	Acts       Acts               // nil: nothing can be changed, and the keys say so
 	Drafts     *drafts.Folder     // of texts in an editor; nil: nothing can be edited, and the keys say so
 	Jobs       Jobs               // nil: only one item at a time can be changed, and the keys say so
+	// Lacks is the operator's role where it does not cover an act, else empty; nil: every act is covered.
+	Lacks func(operator.Act) string
+}
+
+// Closed says that the operator's role has no sight of what a pane shows; empty where it has.
+func (s *Sources) Closed(act operator.Act, what string) string {
+	if s.Lacks != nil {
+		if role := s.Lacks(act); role != "" {
+			return "your role (" + role + ") does not include " + what
+		}
+	}
+	return ""
 }
 
 type terminal struct {

@@ -53,6 +53,7 @@ func events(d *pane.Bench, of model.Ref) record.Kind[operator.AuditEvent] {
 		},
 		Least: []int{0, 12, 10, 13, 10, 19}, Traits: record.Traits[operator.AuditEvent]{Badge: 5, Store: func(e operator.AuditEvent) string { return e.Store }},
 	}
+	kind.Missing = d.Closed(operator.ReadLog, "the audit log")
 	if d.Audit == nil {
 		kind.Missing = "no audit log is attached to this console: memdesk audit list shows it"
 	}

@@ -42,6 +42,7 @@ func New(d *pane.Bench, at int, stories *Stories) desk.Listing {
 		kind.Columns = slices.Insert(kind.Columns, at, record.Column{Title: "ORIGIN", Width: pane.OriginWidth, Dim: true})
 		kind.Least = slices.Insert(kind.Least, at, 8)
 	}
+	kind.Missing = d.Closed(operator.ReadContent, "what is quarantined")
 	if d.Quarantine == nil {
 		kind.Missing = "no quarantine source is attached to this console: memdesk quarantine list shows what scanners blocked"
 	}

@@ -383,7 +383,7 @@ func (p *Pane) Refresh() tea.Cmd {
 }
 
 func (p *Pane) Trouble() safetext.Text { return safetext.Text{} }
-func (p *Pane) Unavailable() string    { return "" }
+func (p *Pane) Unavailable() string    { return p.d.Closed(operator.ReadContent, "the texts of stores") }
 
 func (p *Pane) Bindings() []act.Act {
 	switch {
