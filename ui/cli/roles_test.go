@@ -143,7 +143,7 @@ func TestRolesInTheOwnServer(t *testing.T) {
 	if strings.Contains(g.frame(), "harbour") {
 		t.Errorf("a viewer sees content:\n%s", g.frame())
 	}
-	g.press("\x1b7").see("does not cover read-log").press("6").see("does not cover read-requests")
+	g.press("\x1b7").see("your role (viewer) does not include the audit log").press("6").see("6: your role (viewer) does not include requests to be forgotten")
 	g.press("q")
 }
 
