@@ -127,9 +127,18 @@ func PutBox(st *paint.Styles, under, body []string, x, y, inner int, row image.R
 	}
 }
 
+// sliver is the width below which what is left of a line beside a box is no text, and is blank.
+const sliver = 12
+
 // laidOver puts a piece of width columns over a line of the screen, at column x.
 func laidOver(line, piece string, x, width int) string {
-	left := ansi.Truncate(line, x, "")
+	left, right := "", ansi.TruncateLeft(line, x+width, "")
+	if x >= sliver {
+		left = ansi.Truncate(line, x, "")
+	}
 	left += strings.Repeat(" ", max(x-ansi.StringWidth(left), 0))
-	return left + piece + ansi.TruncateLeft(line, x+width, "")
+	if rest := ansi.StringWidth(right); rest < sliver {
+		right = strings.Repeat(" ", rest)
+	}
+	return left + piece + right
 }
