@@ -100,12 +100,13 @@ func (p *List[T]) arrived(page list.Fetched[Row[T]]) tea.Cmd {
 	}
 	if p.Query == "" && p.Window.Err == nil {
 		p.waiting = p.Window.Total()
-		p.waiting.AtLeast = p.waiting.AtLeast || !p.Window.Trouble(p.D.Esc).IsEmpty()
+		p.waiting.Unknown = p.waiting.Unknown || p.waiting.N == 0 && !p.Window.Trouble(p.D.Esc).IsEmpty()
 	}
 	return cmd
 }
 
-// Badge counts the rows of a polled list, … until known; what could not be looked at makes it a lower bound.
+// Badge counts the rows of a polled list, … until known, also where none was found and not everything could be
+// looked at. The pane says what could not: a sign here would come and go with a store, and move the bar.
 func (p *List[T]) Badge() (safetext.Text, paint.Tone) {
 	switch {
 	case p.Kind.Live != nil || !p.follows():

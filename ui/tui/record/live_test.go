@@ -2,6 +2,7 @@ package record
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -170,10 +171,30 @@ func TestBadge(t *testing.T) {
 	badge("2")
 	p.waiting.AtLeast = true
 	badge("2+")
-	p.waiting = model.Count{AtLeast: true}
-	badge("0+")
 	p.waiting = model.Count{Unknown: true}
 	badge("…")
 	p.D.Glances.Every = 0
 	badge("")
+}
+
+// TestBadgeOfAnIncompleteList: what could not be looked at is told in the pane; nothing found is then not known.
+func TestBadgeOfAnIncompleteList(t *testing.T) {
+	for n, want := range map[int]string{2: "2", 0: "…"} {
+		d := desktest.New()
+		d.Glances.Every = time.Second
+		p := New(d, Kind[string]{Columns: []Column{{Title: "TOY"}}, Traits: Traits[string]{Poll: true},
+			Fetch: func(context.Context, operator.PageQuery) (Page[string], error) {
+				out := Page[string]{Problems: []string{"the attic"}}
+				for i := range n {
+					out.Rows = append(out.Rows, Row[string]{Key: strconv.Itoa(i), Cells: []safetext.Text{safetext.Const("toy")}})
+				}
+				return out, nil
+			},
+			Detail: func(context.Context, string) *text.Page { return text.NewPage(nil, "") },
+		})
+		runAll(p, p.Window.Reset(p.fetcher()))
+		if got, _ := p.Badge(); got.String() != want {
+			t.Errorf("%d rows: badge %q, want %q", n, got, want)
+		}
+	}
 }
