@@ -15,6 +15,7 @@ func TestAStoreThatGoesDownIsOnEveryTab(t *testing.T) {
 	o.file("--subject", "usr_teo", "--received", erasureNow.AddDate(0, -1, 1).Format(time.DateOnly))
 	o.file("--subject", "usr_maren", "--received", erasureNow.AddDate(0, -1, -3).Format(time.DateOnly))
 	r := o.console(120, 30).see("[6 Erasure !1]").press("2").see("6 Erasure !1", "[2 Tiers]").gone("Health !")
+	r.resize(75, 24).see("4 Quar ", "5 Conf ").resize(120, 30) // with room for a store that goes: names do not change then
 	here, away := filepath.Join(o.dir, "vault"), filepath.Join(o.dir, "away")
 	if err := os.Rename(here, away); err != nil {
 		t.Fatal(err)
@@ -25,4 +26,13 @@ func TestAStoreThatGoesDownIsOnEveryTab(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.gone("Health !")
+}
+
+// TestWritableIsNotCut: who the operator is gives way to what the session may change.
+func TestWritableIsNotCut(t *testing.T) {
+	t.Parallel()
+	r := startRobot(t, start{scenario: "desk,acts,writable", width: 100, height: 20}).see("48,210", "· writable ")
+	for width := 60; width < 100; width += 4 {
+		r.resize(width, 20).see("· writable ")
+	}
 }

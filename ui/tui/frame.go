@@ -131,7 +131,11 @@ func (a *App) tabs() (tabs []tab, margin int) {
 				}
 			}
 			tabs[i] = t
-			width += margin + t.label.Width() + t.badge.Width() + 1
+			badge := t.badge.Width()
+			if i == PaneHealth { // names must not change with a store that goes and comes
+				badge = max(badge, len(" !9"))
+			}
+			width += margin + t.label.Width() + badge + 1
 		}
 		if width <= a.width {
 			break
@@ -177,7 +181,10 @@ func (a *App) identity() string {
 	}
 	why, short := a.ReadOnly()
 	word, _, _ := strings.Cut(short.String(), ",")
-	room := r.Left - 3 - len(word) // the word for a session that changes nothing is never cut
+	if why.IsEmpty() && len(a.members) > 0 {
+		word = "writable"
+	}
+	room := r.Left - 3 - len(word) // the word for what a session may change is never cut
 	name := st.Esc.Trunc(desk.OrElse(st.Esc.Line(a.O.Operator), st.Esc.Const("no name")), 24)
 	note := ""
 	if !a.O.Authenticated {
@@ -201,7 +208,7 @@ func (a *App) identity() string {
 		}
 		r.Put(st.Warn, why)
 	} else if len(a.members) > 0 {
-		r.Put(st.Dim, st.Glyphs.Dot).Lit(st.Dim, "writable")
+		r.Put(st.Dim, st.Glyphs.Dot).Lit(st.Dim, word)
 	}
 	end := st.Row(right).Blank(right - counts)
 	return r.End() + end.Put(st.Plain, all).Put(st.Bad, failed).End()
