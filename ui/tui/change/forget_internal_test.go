@@ -48,7 +48,7 @@ func TestForgetTellsAChangedStamp(t *testing.T) {
 	}
 }
 
-// TestForgetManyNamesEveryEnvironment: items of a demo store must not be said to be in production, nor the other way round.
+// TestForgetManyNamesEveryEnvironment: an item has the words of its row before its place, and items of a demo store must not be said to be in production, nor the other way round.
 func TestForgetManyNamesEveryEnvironment(t *testing.T) {
 	member := func(name, environment string) backends.Member {
 		return backends.Member{Name: name, Store: model.Store{Name: name, Environment: environment}}
@@ -57,7 +57,7 @@ func TestForgetManyNamesEveryEnvironment(t *testing.T) {
 	d.Acts = quiet{}
 	q := Question{Verb: "Delete", What: "entry"}
 	for _, store := range []string{"a", "b", "c"} {
-		q.Items = append(q.Items, Target{Ref: model.Ref{Store: store, ID: "x"}, Name: "x"})
+		q.Items = append(q.Items, Target{Ref: model.Ref{Store: store, ID: "x"}, Name: "notes/" + store + ".md", Title: "- 2026-11-23T07:55:00Z — staging gate passed"})
 	}
 	box, why := (&Removals{D: d}).dialog(t.Context(), q)
 	if box == nil {
@@ -68,7 +68,7 @@ func TestForgetManyNamesEveryEnvironment(t *testing.T) {
 		all = append(all, l.Value)
 	}
 	got := d.Esc.Join(all, "\n").String()
-	for _, want := range []string{"from the stores a, b and c", "The environment: demo. The store: a.", "The environment: PRODUCTION. The store: b."} {
+	for _, want := range []string{"from the stores a, b and c", "The environment: demo. The store: a.", "The environment: PRODUCTION. The store: b.", "- staging gate passed  a.md  notes/"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is absent:\n%s", want, got)
 		}

@@ -173,9 +173,9 @@ func (rm *Removals) dialog(ctx context.Context, q Question) (*dialog.Dialog, saf
 		out.Lines = append(out.Lines, rm.warnings(ctx, q.Items)...)
 	}
 	for _, t := range q.Items[:min(len(q.Items), 5)] {
-		line := esc.Sprintf("- %s", esc.LineMax(t.Name, prose.MaxTitle))
-		if t.Title != "" && t.Title != t.Name {
-			line = esc.Sprintf("%s: %s", line, esc.Trunc(esc.LineMax(t.Title, prose.MaxTitle), widestTitle))
+		line := esc.Sprintf("- %s", prose.NameFirst(esc, t.Name))
+		if t.Title != "" && t.Title != t.Name { // as the list has it
+			line = esc.Sprintf("- %s  %s", esc.Trunc(esc.LineMax(desk.FirstWords(t.Title), prose.MaxTitle), widestTitle), prose.NameFirst(esc, t.Name))
 		}
 		out.Lines = append(out.Lines, text.Line{Value: line})
 	}
