@@ -399,7 +399,9 @@ func TestScrubSweepsWhatForgetLeaves(t *testing.T) {
 		"pending/memory/00000001.json":     proposalFile("add", "user", "", "Ana likes tea"),
 		"pending/memory/00000002.json":     proposalFile("add", "user", "", "Bo likes tea"),
 		"pending/memory/00000003.json.tmp": "ana again",
+		"memories/MEMORY.md.bak.3":         "",
 	})
+	must(t, os.Truncate(filepath.Join(mem, "MEMORY.md.bak.3"), 257<<20)) // the caller's scan judges it
 	s := opened(t, curated.Config{Path: mem})
 	gone := ids(t, s, "MEMORY")[0]
 	_, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: gone})
@@ -420,7 +422,7 @@ func TestScrubSweepsWhatForgetLeaves(t *testing.T) {
 	for _, r := range results {
 		verdicts[r.Layer] = r.Verdict
 	}
-	want := map[string]model.Verdict{".mem_x1.tmp": "clean", "MEMORY.md": "clean", "MEMORY.md.bak.2": "clean", "MEMORY.md.lock": "clean", "USER.md.lock": "clean", "notes.txt": "out_of_scope",
+	want := map[string]model.Verdict{".mem_x1.tmp": "clean", "MEMORY.md": "clean", "MEMORY.md.bak.2": "clean", "MEMORY.md.bak.3": "unaudited", "MEMORY.md.lock": "clean", "USER.md.lock": "clean", "notes.txt": "out_of_scope",
 		"pending/memory/00000001.json": "clean", "pending/memory/00000002.json": "clean", "pending/memory/00000003.json.tmp": "clean", "(running sessions)": "out_of_scope"}
 	if !maps.Equal(verdicts, want) {
 		t.Errorf("verdicts %v, want %v", verdicts, want)

@@ -262,6 +262,8 @@ func (s *store) scrubLayer(l layer, req model.ScrubRequest, concerned func([]byt
 	switch {
 	case errors.Is(err, model.NotFound):
 		return r
+	case errors.Is(err, rootdir.ErrTooLarge): // the scan reads it, and judges it
+		return fail(model.VerdictUnaudited, "it is too large to be removed here: "+err.Error())
 	case err != nil:
 		return fail(model.VerdictFailed, "it cannot be read: "+err.Error())
 	case !concerned(data) && !l.interrupted():

@@ -106,6 +106,8 @@ func (w *scrubbing) add(layer, method string, rows int64, err error) {
 	switch {
 	case errors.Is(err, model.Locked), errors.Is(err, model.Timeout):
 		r.Verdict, r.Reason = model.VerdictPending, err.Error()
+	case errors.Is(err, rootdir.ErrTooLarge): // the scan reads it, and judges it
+		r.Verdict, r.Reason = model.VerdictUnaudited, "it is too large to be removed here: "+err.Error()
 	case err != nil:
 		r.Verdict, r.Reason = model.VerdictFailed, err.Error()
 	case rows == 0:
