@@ -212,7 +212,7 @@ func sweepStore(ctx context.Context, r *returned, s model.Store, d *Desk) error 
 	look := func(id, body string, meta []model.Field) {
 		if !held(id) {
 			r.look(textsOf(id, body, meta)...)
-			if subject.Opens(body) {
+			if subject.Opens(body) || suppress.IsDatabase(body) {
 				_ = r.open(ctx, strings.NewReader(body), false) // reading from memory cannot fail, and the caller checks the context
 			}
 		}

@@ -3,9 +3,11 @@ package gdpr_test
 import (
 	"context"
 	"io"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"memdesk/backends"
 	"memdesk/model"
 )
 
@@ -143,5 +145,22 @@ func TestAVerificationByHashSaysWhatItDidNotSee(t *testing.T) {
 	layers, err := w.desk.Verify(t.Context(), r.ID, ana, alone(s))
 	if row := byHash(layers)["db"]; err != nil || row.Verdict != model.VerdictUnaudited || !strings.Contains(row.Reason, "no permission to read it") {
 		t.Errorf("%+v, %v; want it unaudited", row, err)
+	}
+}
+
+// TestASweepSaysOfADatabaseAmongNotes: in a row nothing stands between two values, so that no whole word shows the person.
+func TestASweepSaysOfADatabaseAmongNotes(t *testing.T) {
+	w := newWorld(t)
+	plant(t, w.dir, map[string]string{"s/memory/idea/m.md": "by " + name + "\n", "s/memory/idea/n.md": "rye\n"})
+	w.more = []backends.StoreConfig{{Name: "s", Kind: "vault", Path: filepath.Join(w.dir, "s")}}
+	w.open()
+	w.complete(w.plan(w.file().ID))
+	if _, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil); err != nil || len(problems) > 0 {
+		t.Fatalf("%q, %v", problems, err)
+	}
+	plant(t, w.dir, map[string]string{"s/memory/idea/crm.db": "SQLite format 3\x00" + strings.Repeat("\x00", 500) + "q" + name + "Harbour"})
+	w.open()
+	if _, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil); err != nil || !strings.Contains(strings.Join(problems, "\n"), "look inside by hand") {
+		t.Errorf("%q, %v; want that the database is not proven clean", problems, err)
 	}
 }

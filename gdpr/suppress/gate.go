@@ -118,6 +118,11 @@ func (x *Index) inside(ctx context.Context, content string) (out []Match, err er
 // LogMagic are the first bytes of a write-ahead log and of a rollback journal of SQLite.
 var LogMagic = []string{"\x37\x7f\x06\x82", "\x37\x7f\x06\x83", "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"}
 
+// IsDatabase reports whether bytes begin a file of SQLite.
+func IsDatabase(head string) bool {
+	return slices.ContainsFunc(append([]string{"SQLite format 3\x00"}, LogMagic...), func(magic string) bool { return strings.HasPrefix(head, magic) })
+}
+
 // Pieces passes bytes to look in pieces that end between words, and reports whether they are a database's, where a
 // word may touch the next. rows says that the rows of a database are items: then its bytes are not passed.
 func Pieces(r io.Reader, rows bool, look func(...string)) (database bool, err error) {
@@ -127,10 +132,7 @@ func Pieces(r io.Reader, rows bool, look func(...string)) (database bool, err er
 	if err != nil && !errors.Is(err, io.EOF) {
 		return database, model.E(model.Unavailable, "read", atomicfile.Pathless(err))
 	}
-	for _, magic := range append([]string{"SQLite format 3\x00"}, LogMagic...) {
-		database = database || bytes.HasPrefix(head, []byte(magic))
-	}
-	if database && rows {
+	if database = IsDatabase(string(head)); database && rows {
 		return true, nil
 	}
 	var window []byte
