@@ -84,8 +84,11 @@ func (f Files) Remove(req model.ScrubRequest) (res []model.LayerResult, err erro
 		return nil, err
 	}
 	for _, k := range all {
+		if k.Why != "" {
+			continue // a backup may be larger than the memory, and is not cleaned here
+		}
 		data, err := os.ReadFile(k.Path)
-		if k.Why != "" || err != nil || !req.Concerns(data) {
+		if err != nil || !req.Concerns(data) {
 			continue // gone since, or without the subject
 		}
 		refused, may := req.Permits(k.ID, data)
