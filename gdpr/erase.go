@@ -175,7 +175,7 @@ func (d *Desk) Erase(ctx context.Context, o Order, fleet *backends.Fleet, watch 
 	if err != nil {
 		return Outcome{}, err
 	}
-	if err := d.prepare(); err != nil {
+	if err := errors.Join(d.prepare(), d.checkReceiptKey()); err != nil {
 		return Outcome{}, err
 	}
 	log, err := d.openRun(o.Request, p.Hash)

@@ -135,6 +135,35 @@ func TestNamesThatStayAreResidue(t *testing.T) {
 	w.complete(p)
 }
 
+// TestTheReceiptKeyIsLost: no new key may be made where receipts of the lost one are kept, and nothing is erased before
+// it is back.
+func TestTheReceiptKeyIsLost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "by " + name})
+	first := w.file()
+	w.complete(w.plan(first.ID))
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n2", Content: "by " + other})
+	p := w.plan(w.fileFor(other).ID)
+	key := filepath.Join(w.desk.State, "gdpr", "keys", "receipt")
+	if err := os.Rename(key, key+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := w.erase(p); !errors.Is(err, model.Unavailable) || !strings.Contains(err.Error(), "put gdpr/keys/receipt back") || out.Forgotten > 0 {
+		t.Errorf("without the key: %+v, %v", out, err)
+	}
+	if _, _, _, err := w.desk.Receipt(first.ID); !errors.Is(err, receipt.ErrTampered) || !strings.Contains(err.Error(), first.ID) {
+		t.Errorf("the receipt: %v; want the request that it is of", err)
+	}
+	if err := os.Rename(key+".away", key); err != nil {
+		t.Fatal(err)
+	}
+	w.complete(p)
+	if _, _, _, err := w.desk.Receipt(first.ID); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestReceiptIsEvidence(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

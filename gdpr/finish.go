@@ -3,6 +3,7 @@ package gdpr
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -255,9 +256,27 @@ func (d *Desk) signed(id string) ([]byte, receipt.Receipt, string, error) {
 	}
 	rec, signer, err := d.CheckReceipt(b, "")
 	if err == nil && signer.Known == "" {
-		err = errors.Join(receipt.ErrTampered, errors.New("this desk's key is gone, so nobody can say who signed it"))
+		err = errors.Join(receipt.ErrTampered, errors.New("this desk's key is gone, so nobody can say who signed it: put gdpr/keys/receipt back from a backup"))
+	}
+	if err != nil {
+		err = fmt.Errorf("request %s: %w", id, err)
 	}
 	return b, rec, signer.KeyID, err
+}
+
+// checkReceiptKey refuses where the key is lost that signed the receipts: with another one they would look forged.
+func (d *Desk) checkReceiptKey() error {
+	if _, err := receipt.ReadKey(d.dir("keys", "receipt")); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	files, err := os.ReadDir(d.dir("receipts"))
+	if err != nil {
+		return model.E(model.Unavailable, "gdpr-erase", atomicfile.Pathless(err))
+	}
+	if slices.ContainsFunc(files, func(f fs.DirEntry) bool { return strings.HasSuffix(f.Name(), ".json") }) {
+		return model.Errorf(model.Unavailable, "gdpr-erase", "the key that signs receipts is lost: put gdpr/keys/receipt back from a backup; without one, keep the files of gdpr/receipts elsewhere, because a new key cannot vouch for them")
+	}
+	return nil
 }
 
 // CheckReceipt verifies a receipt's bytes, offline. pin is the public key, or the key id, that must have
