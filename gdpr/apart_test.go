@@ -114,3 +114,28 @@ func TestABlockedEntryIsRemovedOnce(t *testing.T) {
 	}
 	w.complete(p)
 }
+
+// TestVerifyOfAnotherStore: a store that stands under a planned name and is another one says nothing about the planned one.
+func TestVerifyOfAnotherStore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	plant(t, w.dir, map[string]string{"a/memory/idea/m.md": "by " + name + "\n", "b/memory/idea/n.md": "rye\n"})
+	w.more = []backends.StoreConfig{{Name: "s", Kind: "vault", Path: filepath.Join(w.dir, "a")}}
+	w.open()
+	r := w.file()
+	w.hold(r.ID, "s", "memory/idea/m.md")
+	if out, err := w.erase(w.plan(r.ID)); err != nil || out.Status != gdpr.StateInScope {
+		t.Fatalf("%s, %v", out.Status, err)
+	}
+	w.more[0].Path = filepath.Join(w.dir, "b")
+	w.open()
+	layers, err := w.desk.Verify(t.Context(), r.ID, ana, w.fleet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range layers {
+		if l.Store == "s" && (l.Verdict != model.VerdictUnaudited || !strings.Contains(l.Reason, "another store")) {
+			t.Errorf("%+v", l)
+		}
+	}
+}

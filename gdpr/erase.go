@@ -315,7 +315,7 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 		return nil
 	}
 	if !slices.Contains(s.Identities(), sp.Where) {
-		x.replan(sp.Store, "another store stands under this name")
+		x.replan(sp.Store, otherStoreReason)
 		return nil
 	}
 	if x.vanished(ctx, s, sp) {

@@ -29,6 +29,10 @@ func (x *run) verify(ctx context.Context) error {
 			x.row(receipt.Layer{Store: sp.Store, Layer: "items", Verdict: model.VerdictFailed, Method: "browse", Reason: "it cannot be opened: " + string(model.KindOf(err))})
 			continue
 		}
+		if sp.Where != "" && !slices.Contains(s.Identities(), sp.Where) {
+			x.row(receipt.Layer{Store: sp.Store, Layer: "items", Verdict: model.VerdictUnaudited, Method: "none", Reason: otherStoreReason + ": plan again"})
+			continue
+		}
 		if err := x.tell(ctx, Progress{Store: sp.Store, What: "verify"}); err != nil {
 			return err
 		}
@@ -50,6 +54,8 @@ func (x *run) verify(ctx context.Context) error {
 	}
 	return x.verifyOwn(ctx)
 }
+
+const otherStoreReason = "another store stands under this name"
 
 func (x *run) row(l receipt.Layer) {
 	l.Layer = x.m.Redact(l.Layer, Erased) // a file's name may name the subject; another file may be called "erased"
