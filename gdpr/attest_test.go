@@ -90,6 +90,25 @@ func TestAnAttestedFileEndsARequest(t *testing.T) {
 	}
 }
 
+// TestASweepKeepsAnAttestation: the erasure of a person who came back must end without a second look at the same bytes.
+func TestASweepKeepsAnAttestation(t *testing.T) {
+	w := vaultWith(t, map[string]string{"v/att/map.zst": shut, "v/memory/fix/a.md": "rain\n"})
+	r := w.file()
+	if out, err := w.erase(w.planned(r.ID)); err != nil || out.Status != gdpr.StatePartial {
+		t.Fatalf("%s, %v", out.Status, err)
+	}
+	if _, err := w.desk.Attest(t.Context(), r.ID, w.fleet, gdpr.Looked{Store: "notes", Items: []string{"att/map.zst"}, Ground: "Art. 17(3)(d)", By: "the archivist"}); err != nil {
+		t.Fatal(err)
+	}
+	w.complete(w.planned(r.ID))
+	plant(t, w.dir, map[string]string{"v/memory/fix/b.md": "by " + name + "\n"})
+	w.open()
+	swept, _, err := w.desk.Sweep(t.Context(), w.fleet, nil)
+	if err != nil || len(swept) != 1 || swept[0].Outcome.Status != gdpr.StateComplete {
+		t.Errorf("%+v, %v; want it complete", swept, err)
+	}
+}
+
 func TestAttestIsForWhatNobodyCanOpen(t *testing.T) {
 	w := vaultWith(t, map[string]string{"v/memory/fix/a.md": name + " called\nrain\nwind\n"})
 	r := w.file()

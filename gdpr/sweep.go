@@ -441,15 +441,16 @@ func (d *Desk) refile(p suppress.Person, terms []string) (r Request, filed bool,
 		}
 	}
 	var whole []string
+	var attested []Attestation
 	for _, o := range all {
 		if o.ID == p.Request {
-			whole = o.Whole // the operator's word on the stores, from then
+			whole, attested = o.Whole, o.Attested // the operator's word on the stores, and on what nobody can open, from then
 		}
 	}
 	now := d.Clock.Now().UTC()
 	return Request{
-		Whole: whole,
-		ID:    "er-" + now.Format("20060102") + "-" + atomicfile.Suffix()[:8], Pseudonym: p.Pseudonym, Subject: terms[0], Aliases: terms[1:],
+		Whole: whole, Attested: attested,
+		ID: "er-" + now.Format("20060102") + "-" + atomicfile.Suffix()[:8], Pseudonym: p.Pseudonym, Subject: terms[0], Aliases: terms[1:],
 		Ground: "what came back after " + p.Request, Received: now.Format(dateForm), By: d.Operator.ID, ByKey: d.Operator.Key,
 		State: StateOpen, Created: now, Updated: now, Of: p.Request,
 	}, false, nil
