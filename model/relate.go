@@ -125,6 +125,8 @@ type WorkResult struct {
 	// Ignored are the terms that the query language ignores, and that therefore matched everything; nothing
 	// may be changed on such a result.
 	Ignored []string
+	// Problems name parts that could not be looked at, as in Page.
+	Problems []string
 	// First is the status of a new item of this store, Last the one that ends it.
 	First, Last string
 }

@@ -55,7 +55,7 @@ func (d Desk) list(ctx context.Context, op, repo, can string, req model.WorkRequ
 		return fail[[]model.WorkItem](err)
 	}
 	r := succeed(got.Items)
-	r.Ignored, r.Total = got.Ignored, got.Total
+	r.Ignored, r.Total, r.Problems = got.Ignored, got.Total, got.Problems
 	return r
 }
 

@@ -13,6 +13,8 @@ type Result[T any] struct {
 	Error   *Failure `json:"error,omitempty"`
 	Ignored []string `json:"-"` // of Query: the terms that matched everything
 	Total   int64    `json:"-"` // of a list: all matches, those beyond the limit too
+	// Problems of a list name parts of the store that could not be looked at.
+	Problems []string `json:"-"`
 }
 
 // Failure is why a method did not succeed. Code is a published one (B4).

@@ -88,7 +88,7 @@ func (a *adapter) Tiers(ctx context.Context) ([]model.TierCount, error) {
 	return out, nil
 }
 
-// Names streams the ids.
+// Names streams the ids, those of unreadable lines too.
 func (a *adapter) Names(ctx context.Context, yield func(string) bool) ([]string, error) {
 	v, err := a.view(ctx, "names")
 	if err != nil {
@@ -102,7 +102,7 @@ func (a *adapter) Names(ctx context.Context, yield func(string) bool) ([]string,
 			return nil, nil
 		}
 	}
-	return nil, nil
+	return problems(v, true), nil
 }
 
 // tierOfID is the tier of an id by its form alone; empty for a work item.

@@ -105,10 +105,7 @@ func (a *adapter) firstPage(ctx context.Context, op string, req model.PageReques
 // problems names the lines that a list leaves out. With hidden entries shown, lines that are no items are in
 // the list themselves.
 func problems(v View, hidden bool) []string {
-	if hidden {
-		return nil
-	}
-	all := v.Problems()
+	all := v.Problems(!hidden)
 	if more := len(all) - problemLimit; more > 0 {
 		return append(slices.Clone(all[:problemLimit]), "and "+strconv.Itoa(more)+" more places")
 	}

@@ -39,12 +39,16 @@ func (a *adapter) Recall(ctx context.Context, req model.RecallRequest) (model.Re
 	}
 	res := model.RecallResult{Hits: []model.RecallSnippet{}, Total: int64(len(matches))}
 	limit := model.ClampLimit(req.Limit)
+	var notes []string
 	if f, ok := v.(Filler); ok && f.Stubs() > 0 {
-		res.Bounded, res.BoundNote = true, fmt.Sprintf("%d items that the store keeps apart were searched by id and title only", f.Stubs())
+		notes = append(notes, fmt.Sprintf("%d items that the store keeps apart were searched by id and title only", f.Stubs()))
+	}
+	if unread := v.Problems(req.Tier != TierLine); len(unread) > 0 {
+		notes = append(notes, fmt.Sprintf("parts that cannot be read and were not searched: %d; the first: %s", len(unread), unread[0]))
 	}
 	for n, m := range matches {
 		if n >= recallDepth {
-			res.Bounded, res.BoundNote = true, "the scanner rejects most of the best matches; what ranks below them was not looked at"
+			notes = append(notes, "the scanner rejects most of the best matches; what ranks below them was not looked at")
 			break
 		}
 		title, body := v.Texts(m.at)
@@ -57,6 +61,7 @@ func (a *adapter) Recall(ctx context.Context, req model.RecallRequest) (model.Re
 		}
 		res.Hits = append(res.Hits, hit(v.ID(m.at), title, body, query, m))
 	}
+	res.Bounded, res.BoundNote = len(notes) > 0, strings.Join(notes, "; ")
 	return res, nil
 }
 

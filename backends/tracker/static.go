@@ -102,5 +102,5 @@ func (s *Static) Tiers() []string {
 // Dependencies are the pairs.
 func (s *Static) Dependencies() []model.Dependency { return s.pairs }
 
-// Problems name parts that could not be looked at.
-func (s *Static) Problems() []string { return s.notes }
+// Problems name parts that could not be looked at; none of them is an entry.
+func (s *Static) Problems(bool) []string { return s.notes }

@@ -95,8 +95,8 @@ type View interface {
 	Tiers() []string
 	// Dependencies are all pairs, in the store's order, each once.
 	Dependencies() []model.Dependency
-	// Problems name parts that could not be looked at.
-	Problems() []string
+	// Problems name parts that could not be looked at; beside those that are entries where entries is false.
+	Problems(entries bool) []string
 }
 
 // Related is a View that returns the pairs of one item at a time, where all of them would be too many. Its
@@ -158,7 +158,8 @@ type Backend interface {
 
 // Skipper is a Backend that leaves out the parts of its files that it cannot read.
 type Skipper interface {
-	// Unread names them; none while the files have changed since they were read. It reads no file.
+	// Unread names them as they were last read; none while it is known that the files have changed since. It reads no
+	// file.
 	Unread() []string
 }
 

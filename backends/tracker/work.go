@@ -20,7 +20,7 @@ func (a *adapter) WorkItems(ctx context.Context, req model.WorkRequest) (model.W
 		return model.WorkResult{}, err
 	}
 	q := ParseQuery(req.Query)
-	res := model.WorkResult{Items: []model.WorkItem{}, Ignored: q.Ignored, First: a.DefaultStatus, Last: a.ClosedStatus}
+	res := model.WorkResult{Items: []model.WorkItem{}, Ignored: q.Ignored, Problems: problems(v, false), First: a.DefaultStatus, Last: a.ClosedStatus}
 	var failed error
 	free := readyIn(ctx, v, &failed)
 	want, f := snippet.Fold(req.Search), filter(req.Filter)

@@ -140,7 +140,8 @@ func (a *app) printWork(store string, r workList) error {
 	if n := int64(len(r.Data)); r.OK && r.Total > n {
 		a.hintf("%s: there are %s; ask for more with --limit", store, plural(r.Total, "item"))
 	}
-	return a.endWork(workListRow{envelope(store, r.Error), r.Total, list(r.Ignored)}, r.Error)
+	partial := a.incomplete(store, r.Problems)
+	return cmp.Or(a.endWork(workListRow{envelope(store, r.Error), r.Total, list(r.Ignored)}, r.Error), partial)
 }
 
 // workRow is a work item.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"memdesk/backends/backendtest"
+	"memdesk/backends/tracker"
 	"memdesk/backends/tracker/beads"
 	"memdesk/internal/gitlog/gitlogtest"
 	"memdesk/model"
@@ -70,6 +71,25 @@ func TestUndecidedMergeIsReportedAndNotWritten(t *testing.T) {
 	}
 	if st := backendtest.Health(t, s); st.OK || !strings.Contains(st.Message, "merge markers") {
 		t.Errorf("health = %+v", st)
+	}
+}
+
+// TestUnreadPairsAreTold: a line of deps.jsonl that is no pair is in no list, so a list of hidden entries tells it too;
+// an unread line is told by every search that leaves it out.
+func TestUnreadPairsAreTold(t *testing.T) {
+	s, _ := repo(t, map[string]string{"issues.jsonl": `{"id":"x-1","title":"a"}` + "\n" + `{"id":"x-2","title":"cut`, "deps.jsonl": "no pair\n"})
+	for hidden, want := range map[bool]int{false: 2, true: 1} {
+		if page, err := s.Browser.List(t.Context(), model.PageRequest{Hidden: hidden}); err != nil || len(page.Problems) != want {
+			t.Errorf("hidden %t: %q, %v", hidden, page.Problems, err)
+		}
+	}
+	for tier, want := range map[string]string{"": "searched: 2;", "open": "searched: 2;", tracker.TierLine: "searched: 1;"} {
+		if res, err := s.Provider.Recall(t.Context(), model.RecallRequest{Query: "cut", Tier: tier}); err != nil || !res.Bounded || !strings.Contains(res.BoundNote, want) {
+			t.Errorf("recall in %q: %+v, %v", tier, res, err)
+		}
+	}
+	if res, err := s.Work.WorkItems(t.Context(), model.WorkRequest{}); err != nil || len(res.Problems) != 2 {
+		t.Errorf("work: %q, %v", res.Problems, err)
 	}
 }
 

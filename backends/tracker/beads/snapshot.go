@@ -418,11 +418,11 @@ func (s *snapshot) MayHold(i int, word string) bool {
 	return strings.ContainsAny(word, "\"\\/") || bytes.Contains(line, []byte(`\u`)) || strings.Contains(snippet.Fold(string(line)), word)
 }
 
-// Problems name the lines that are no items.
-func (s *snapshot) Problems() []string {
+// Problems name the lines that are no items and, in deps.jsonl, no pairs.
+func (s *snapshot) Problems(entries bool) []string {
 	var out []string
 	for i := range s.entries {
-		if e := &s.entries[i]; e.problem != "" {
+		if e := &s.entries[i]; entries && e.problem != "" {
 			out = append(out, fmt.Sprintf("line %d of issues.jsonl: %s", e.number, e.problem))
 		}
 	}

@@ -240,7 +240,7 @@ func (s *Store) Unread() []string {
 	if snap == nil || !current { // of the files as they are now nobody knows
 		return nil
 	}
-	return snap.Problems()
+	return snap.Problems(true)
 }
 
 // pingBytes is the largest file that a health check reads.

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"memdesk/backends/tracker"
@@ -98,6 +99,7 @@ func forced(from, to string) bool {
 type Backend struct {
 	kno  *command.Program
 	tail *tail
+	last atomic.Pointer[view]
 }
 
 // NewBackend finds the repository and the command.
@@ -188,7 +190,17 @@ func (b *Backend) view(ctx context.Context) (*view, error) {
 		stubs[h.ID] = true
 		entries = append(entries, h.entry())
 	}
-	return &view{tracker.NewStatic(entries, nil, problems), b, stubs}, nil
+	v := &view{tracker.NewStatic(entries, nil, problems), b, stubs}
+	b.last.Store(v)
+	return v, nil
+}
+
+// Unread implements tracker.Skipper, of the last list.
+func (b *Backend) Unread() []string {
+	if v := b.last.Load(); v != nil {
+		return v.Problems(true)
+	}
+	return nil
 }
 
 // Stubs counts the entries known only by id, title and state.

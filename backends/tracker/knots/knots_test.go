@@ -332,7 +332,21 @@ func TestEventsInTheMaking(t *testing.T) {
 		t.Errorf("%+v, %v", page, err)
 	}
 	must(t, os.WriteFile(filepath.Join(filepath.Dir(path), "8-idx.knot_head.json"), []byte(event+strings.Repeat(" ", 1<<20)), 0o600))
-	if page, err = s.Browser.List(t.Context(), model.PageRequest{}); err != nil || len(page.Problems) != 1 {
-		t.Errorf("problems %q, %v", page.Problems, err)
+	for _, hidden := range []bool{false, true} {
+		if page, err = s.Browser.List(t.Context(), model.PageRequest{Hidden: hidden}); err != nil || len(page.Problems) != 1 {
+			t.Errorf("problems %q, %v", page.Problems, err)
+		}
+	}
+	if problems, err := s.Names.Names(t.Context(), func(string) bool { return true }); err != nil || len(problems) != 1 {
+		t.Errorf("problems of the names %q, %v", problems, err)
+	}
+	if res, err := s.Provider.Recall(t.Context(), model.RecallRequest{Query: "nothing"}); err != nil || !strings.Contains(res.BoundNote, "8-idx.knot_head.json") {
+		t.Errorf("recall %+v, %v", res, err)
+	}
+	if res, err := s.Work.WorkItems(t.Context(), model.WorkRequest{}); err != nil || len(res.Problems) != 1 {
+		t.Errorf("work %q, %v", res.Problems, err)
+	}
+	if st := s.Provider.Health(t.Context()); len(st.Findings) != 1 || st.Findings[0].Kind != model.FindingUnread {
+		t.Errorf("health %+v", st)
 	}
 }
