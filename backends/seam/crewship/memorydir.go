@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -200,8 +201,8 @@ func (e *enumeration) expected() {
 			add(soloPlace(e.base, a.workspace, a.slug))
 		}
 	}
-	for id, c := range e.known.crews {
-		if segment(id) {
+	for _, id := range slices.Sorted(maps.Keys(e.known.crews)) { // a survey is compared with the one before it
+		if c := e.known.crews[id]; segment(id) {
 			add(memoryDir{prefix: "crews/" + id + "/shared/", kind: kindCrew, root: e.base,
 				dir: "crews/" + id + "/shared/.memory", workspace: c.workspace, crew: id})
 		}
