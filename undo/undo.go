@@ -160,9 +160,9 @@ func (k *Keeper) retain(ctx context.Context, s model.Store, req model.RetainRequ
 	}
 }
 
-// rewrite makes a write that may take other items along, and keeps each of them whose text body does not hold: an
-// approved proposal removes an entry that it names by a part of its text. Where the addressed item cannot be put
-// back, the entry about the first of the others is returned.
+// rewrite makes a write that may take other items along, and keeps each that is gone then and whose text body does
+// not hold: an approved proposal removes an entry that it names by a part of its text. Where the addressed item
+// cannot be put back, the entry about the first of the others is returned.
 func (k *Keeper) rewrite(ctx context.Context, s model.Store, e Entry, body string, req model.RetainRequest) (model.RetainResult, Entry, error) {
 	var others []Entry
 	var texts []string
@@ -184,16 +184,19 @@ func (k *Keeper) rewrite(ctx context.Context, s model.Store, e Entry, body strin
 	}
 	final := e.Obstacle != ""
 	res, e, err := k.act(ctx, s, e, body, req)
-	for i := range others {
+	for i, o := range others {
 		if err != nil {
-			_, err = k.settle(others[i], err)
+			_, err = k.settle(o, err)
 			continue
 		}
-		others[i].After = model.Absent
-		err = k.confirm(&others[i], texts[i], model.RetainResult{Revision: model.Absent})
-	}
-	if err == nil && final && len(others) > 0 {
-		e = others[0]
+		switch _, gone := s.Browser.Read(ctx, o.Item); {
+		case gone == nil:
+			err = k.drop(o.ID)
+		case errors.Is(gone, model.NotFound):
+			if err = k.confirm(&o, texts[i], model.RetainResult{Revision: model.Absent}); err == nil && final {
+				e, final = o, false
+			}
+		}
 	}
 	return res, e, err
 }

@@ -14,6 +14,7 @@ import (
 
 	"memdesk/backends/seam"
 	"memdesk/model"
+	"memdesk/quarantine"
 )
 
 const (
@@ -105,12 +106,15 @@ func targets(line string) []string {
 	var out []string
 	for _, m := range link.FindAllStringSubmatch(line, -1) {
 		to := linkTitle.ReplaceAllString(strings.TrimSpace(m[2]), "")
-		to = backslash.ReplaceAllString(strings.Trim(to, "<>"), "$1")
-		if plain, err := url.PathUnescape(to); err == nil {
-			to = plain
+		if strings.HasPrefix(to, "<") && strings.HasSuffix(to, ">") {
+			to = to[1 : len(to)-1]
 		}
+		to = backslash.ReplaceAllString(to, "$1")
 		if to == "" || strings.Contains(to, "://") || strings.HasPrefix(to, "#") || strings.HasPrefix(to, "mailto:") {
 			continue
+		}
+		if plain, err := url.PathUnescape(to); err == nil {
+			to = plain
 		}
 		out = append(out, path.Clean(to))
 	}
@@ -140,15 +144,18 @@ func line(file, text string) string {
 	f := parse(text)
 	first, _, _ := strings.Cut(strings.TrimSpace(f.body), "\n")
 	f.name = cmp.Or(f.name, strings.TrimSpace(strings.TrimLeft(first, "# ")), strings.TrimSuffix(path.Base(file), ".md"))
-	out := "- [" + escaped(f.name) + "](" + strings.NewReplacer("%", "%25", " ", "%20", "(", "%28", ")", "%29").Replace(file) + ")"
+	out := "- [" + escaped(f.name) + "](" + encoded.Replace(file) + ")"
 	if f.description != "" {
 		out += " — " + escaped(f.description)
 	}
 	return out
 }
 
+// encoded replaces what targets would read as something else than a part of a path.
+var encoded = strings.NewReplacer("%", "%25", " ", "%20", "(", "%28", ")", "%29", "#", "%23", "<", "%3C", ">", "%3E", `\`, "%5C", ":", "%3A")
+
 func escaped(s string) string {
-	return strings.NewReplacer("]", `\]`, ")", `\)`, "\r\n", " ", "\n", " ", "\r", " ").Replace(s)
+	return strings.NewReplacer(`\`, `\\`, "]", `\]`, ")", `\)`, "\r\n", " ", "\n", " ", "\r", " ").Replace(s)
 }
 
 // change rewrites the lines of an index. An empty index is removed, unless the store is known by it.
@@ -198,7 +205,23 @@ func (s *store) wrote(ctx context.Context, id, old, text string, req model.Retai
 		}
 		return warnings
 	}
-	err := s.change(ctx, "retain", index, func(lines []string) []string { return entered(lines, file, old, text, req) })
+	refused := false
+	admitted := func(lines, now []string) bool {
+		return len(quarantine.Added(strings.Join(lines, ""), strings.Join(now, ""))) == 0
+	}
+	err := s.change(ctx, "retain", index, func(lines []string) []string {
+		now := entered(slices.Clone(lines), file, old, text, req)
+		if refused = req.Beside == nil && !admitted(lines, now); !refused {
+			return now
+		}
+		if now = entered(slices.Clone(lines), file, "", "", req); admitted(lines, now) { // the name of the file alone
+			return now
+		}
+		return lines
+	})
+	if refused {
+		warnings = append(warnings, "the scanner rejects the name or the description of its front matter: they are not in the index")
+	}
 	if err != nil {
 		warnings = append(warnings, "the file is written, and its index is not: "+err.Error())
 	} else if with == nil {
