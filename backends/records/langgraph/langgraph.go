@@ -193,7 +193,7 @@ func (l layout) concerning(tx records.Tx, subjects []string, yield func(id, subj
 		if l.has("store") {
 			ns, sep := l.namespace()
 			t := l.values()
-			err := tx.Each(`SELECT `+ns+` || chr(31) || key, (? = ANY(string_to_array(`+ns+`, ?))) FROM `+l.table("store")+`
+			err := tx.Each(`SELECT `+sqlKey("m", ns)+`, (? = ANY(string_to_array(`+ns+`, ?))) FROM `+l.table("store")+` m
 				WHERE ? = ANY(string_to_array(`+ns+`, ?)) OR value @> jsonb_build_object('user_id', ?::text) OR value @> jsonb_build_object('userId', ?::text)`, []any{s, sep, s, sep, s, s}, func(scan func(...any) error) error {
 				var key string
 				var label bool

@@ -95,7 +95,12 @@ func TestOddLabels(t *testing.T) {
 	if err != nil || len(page.Items) != 5 {
 		t.Fatalf("%+v, %v", page, err)
 	}
+	concern := map[string]bool{}
+	must(t, s.Subjects.Concerning(t.Context(), []string{"users"}, func(h model.SubjectHit) bool { concern[h.ID] = true; return true }))
 	for _, h := range page.Items {
+		if concern[h.ID] != (h.Title != "Ada four") {
+			t.Errorf("%q: concerns the subject %v", h.ID, concern[h.ID])
+		}
 		res, err := s.Provider.Recall(t.Context(), model.RecallRequest{Query: h.Title})
 		if err != nil || len(res.Hits) != 1 || res.Hits[0].ID != h.ID {
 			t.Errorf("%q, listed as %q, is found as %+v, %v", h.Title, h.ID, res.Hits, err)

@@ -78,7 +78,7 @@ func (l layout) ownerless() (out []ownerless) {
 		}
 	}
 	if ns, _ := l.namespace(); l.has("store") && l.has("store_vectors") {
-		out = append(out, ownerless{"store_vectors", "b." + ns + " || chr(31) || b.key", `convert_to((to_jsonb(b) - 'embedding')::text, 'UTF8')`,
+		out = append(out, ownerless{"store_vectors", sqlKey("b", ns), `convert_to((to_jsonb(b) - 'embedding')::text, 'UTF8')`,
 			`NOT EXISTS (SELECT 1 FROM ` + l.table("store") + ` s WHERE s.` + ns + ` = b.` + ns + ` AND s.key = b.key)`})
 	}
 	return out

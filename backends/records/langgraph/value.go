@@ -20,6 +20,11 @@ const (
 	unit    = control + "\x01"
 )
 
+// sqlKey is joined in SQL, of a row.
+func sqlKey(row, ns string) string {
+	return "replace(" + row + "." + ns + ", chr(31), chr(31) || chr(2)) || chr(31) || chr(1) || " + row + ".key"
+}
+
 func joined(space, key string) string {
 	return strings.ReplaceAll(space, control, control+"\x02") + unit + key
 }
@@ -60,7 +65,7 @@ func (l layout) values() records.Table {
 		Vector: vector,
 		Tier: model.TierSpec{Name: "store", Title: "values by namespace and key", KeyRule: model.KeyRequired, KeyHint: "LABEL/LABEL/KEY, by id", Document: model.Structured, Text: model.TextObject,
 			Renews: []string{"created_at", "updated_at", "expires_at", "ttl_minutes", "vector"}},
-		From: l.table("store") + " m", Key: "replace(m." + ns + ", chr(31), chr(31) || chr(2)) || chr(31) || chr(1) || m.key", Scope: scope("m."+ns, sep), At: "to_char(" + l.column("updated_at") + " AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US')",
+		From: l.table("store") + " m", Key: sqlKey("m", ns), Scope: scope("m."+ns, sep), At: "to_char(" + l.column("updated_at") + " AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US')",
 		Gone: l.column("expires_at") + " < now()", Columns: columns, Search: []string{"m." + ns, "m.key"}, SearchJSON: []string{"to_jsonb(m)::text"},
 		Lookup: func(keys []string) (string, []any) {
 			var args []any
