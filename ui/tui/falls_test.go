@@ -20,5 +20,5 @@ func TestForgetSaysWhatGoesWithIt(t *testing.T) {
 	}
 	r := o.console(100, 30)
 	r.press("2", ":").press("store graph").press("enter").see("of 155").press("/", "oven telemetry", "enter").see("/oven telemetry").press("*").see("marked")
-	r.asked("d", "Forget 10 items?").see("- fact-0127: oven telemetry was moved", "▲ With them ", " of graph, left with", "fewer than two members: edge/relation-").press("esc").see("cancelled")
+	r.asked("d", "Forget 10 items?").see("- oven telemetry was moved", "▲ With them ", " of graph, left with", "fewer than two members: edge/relation-").press("esc").see("cancelled")
 }
