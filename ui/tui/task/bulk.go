@@ -76,6 +76,7 @@ type Bulk struct {
 	Then        func() tea.Cmd // runs when it has ended on the screen; nil: nothing
 	Cancel      context.CancelFunc
 	list        desk.Listing // of its outcomes, when last shown; nil: never
+	begun       time.Time    // zero where the operator has opened its outcomes
 
 	mu      sync.Mutex
 	id      jobs.ID // in the journal, once it has begun
@@ -188,7 +189,7 @@ func (b *Bulk) Progress(esc safetext.Escaper) safetext.Text {
 // Watch starts long work and shows it.
 func (w *Underway) Watch(b *Bulk) tea.Cmd {
 	ctx, cancel := context.WithCancel(w.D.Ctx)
-	b.Cancel = cancel
+	b.Cancel, b.begun = cancel, w.D.Time.Clock.Now()
 	w.Bulks = append(w.Bulks, b)
 	runner := w.D.Jobs
 	work := w.D.Ask(func(context.Context) any {
@@ -208,6 +209,9 @@ func (w *Underway) Watching(b *Bulk) func() tea.Cmd { return func() tea.Cmd { re
 
 // openBulk lists the outcomes of long work, above the current list or in its place.
 func (w *Underway) openBulk(b *Bulk, above bool) tea.Cmd {
+	if above {
+		b.begun = time.Time{}
+	}
 	return w.D.Frame.Beside("Job", above, func(address int) desk.Listing {
 		b.list = w.Outcomes(b, address)
 		return b.list
@@ -255,7 +259,22 @@ func (w *Underway) bulkEnded(b *Bulk) tea.Cmd {
 		text = w.D.Esc.Sprintf("%s; z takes back what was done", text)
 	}
 	w.D.Say(tone, text)
+	if w.shown(b) && !w.D.Spoken && w.D.Modal.Dialog == nil && b.tellsNothing(w.D.Time.Clock.Now()) {
+		return tea.Batch(w.D.Frame.Enter(w.D.Frame.Here()), w.D.Frame.Changed(true))
+	}
 	return w.D.Frame.Changed(true)
+}
+
+// briefly is how long work may take whose outcomes close by themselves.
+const briefly = 2 * time.Second
+
+// tellsNothing reports whether work was over at once and all of it went well: one line says that, and the operator is
+// back in the list.
+func (b *Bulk) tellsNothing(now time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Then == nil && b.Err == nil && !b.stopped && b.tail.IsEmpty() && now.Sub(b.begun) < briefly &&
+		!slices.ContainsFunc(b.rows, func(o Outcome) bool { return !o.Ok || !o.Why.IsEmpty() })
 }
 
 func (w *Underway) Outcomes(b *Bulk, address int) desk.Listing {
