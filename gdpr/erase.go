@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"memdesk/audit"
@@ -333,6 +335,7 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 		x.problem(sp.Store, "it is read-only (%s): %d of its items stay", x.m.Redact(s.ReadOnlyReason, Erased), x.log.remaining(at, sp))
 	}
 	var removed, edited []string
+	path, removedFiles := files(&s), sync.OnceValue(func() map[string]bool { return x.removedFiles(at) })
 	locked := false
 	todo := make([]int, len(sp.Steps))
 	for i := range todo {
@@ -368,11 +371,14 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 				break
 			}
 			locked = false
-			if err := x.log.mark(at, i, what); err != nil {
-				return err
-			}
 			if (what == "removed" || called && what == "absent") && (st.Layer != layerQuarantine || st.Listed) {
 				x.gone++
+			}
+			if what == "absent" && st.Layer == layerItem && filepath.IsAbs(s.Location) && removedFiles()[path(st.ID)] {
+				what = "removed"
+			}
+			if err := x.log.mark(at, i, what); err != nil {
+				return err
 			}
 		}
 		switch {
@@ -403,6 +409,25 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 		return nil
 	}
 	return x.scrub(ctx, s, at, sp, removed, edited, &count)
+}
+
+// removedFiles are the files that the steps of the stores before one in the plan removed: two stores may show one
+// directory.
+func (x *run) removedFiles(before int) map[string]bool {
+	out := map[string]bool{}
+	for at, sp := range x.p.Stores[:before] {
+		s, err := x.fleet.Store(sp.Store)
+		if err != nil || !filepath.IsAbs(s.Location) {
+			continue
+		}
+		path := files(&s)
+		for i, st := range sp.Steps {
+			if st.Layer == layerItem && st.changes() && x.log.what(at, i) == "removed" {
+				out[path(st.ID)] = true
+			}
+		}
+	}
+	return out
 }
 
 // failed records why a step failed: the request that holds the item, else the error, redacted.

@@ -241,3 +241,28 @@ func TestAFileOfTwoStores(t *testing.T) {
 		t.Errorf("the receipt counts %d and says %q, %v", rec.Forgotten, rec.Notes, err)
 	}
 }
+
+// TestAFileOfTwoStoresIsNotMissing: what a run removed through one of two stores over a directory is missing from neither.
+func TestAFileOfTwoStoresIsNotMissing(t *testing.T) {
+	w := newWorld(t)
+	plant(t, w.dir, map[string]string{"v/sub/hers.md": name + " likes rye\n", "v/sub/hers2.md": name + " likes tea\n", "v/sub/map.zst": shut, "v/tide.md": "high\n", "v/sub/tide.md": "high\n", "v/sub/ebb.md": "low\n"})
+	w.more = []backends.StoreConfig{{Name: "v", Kind: "vault", Path: filepath.Join(w.dir, "v")}, {Name: "part", Kind: "vault", Path: filepath.Join(w.dir, "v", "sub")}}
+	w.open()
+	r := w.file()
+	if out, err := w.erase(w.planned(r.ID)); err != nil || out.Status != gdpr.StatePartial || out.Forgotten != 4 {
+		t.Fatalf("%s, %d forgotten, %v", out.Status, out.Forgotten, err)
+	}
+	if err := os.Remove(filepath.Join(w.dir, "v/sub/ebb.md")); err != nil {
+		t.Fatal(err)
+	}
+	w.open()
+	p := w.planned(r.ID)
+	for _, sp := range p.Stores {
+		if len(sp.Missing) > 0 {
+			t.Errorf("%s: missing %q, %q", sp.Store, sp.Missing, sp.Notes)
+		}
+	}
+	if out, err := w.erase(p); err != nil || out.Forgotten != 4 {
+		t.Errorf("%d forgotten, %v; want the sum of both runs", out.Forgotten, err)
+	}
+}
