@@ -268,8 +268,8 @@ func erasureRecord(d *desk.Desk, r operator.ErasureRequest) record.Row[operator.
 		state = paint.ToneGood
 	}
 	person := esc.LineMax(r.Subject, prose.MaxTitle)
-	if r.Done() || r.Subject == "" {
-		person = esc.LineMax(r.Pseudonym, prose.MaxTitle)
+	if r.Done() || r.Subject == "" { // the detail has the pseudonym
+		person = esc.Const("no names")
 	}
 	return record.Row[operator.ErasureRequest]{Key: r.ID, Raw: r, Tones: []paint.Tone{due, state}, Cells: []safetext.Text{
 		esc.Const(strings.TrimPrefix(dueWords(r, d.Time.Clock.Now()), "due ")), esc.Const(erasureWord(r)), person, esc.Line(r.ID),
