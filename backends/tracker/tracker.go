@@ -111,6 +111,11 @@ func PairsOf(ctx context.Context, v View, id string) ([]model.Dependency, error)
 	if r, ok := v.(Related); ok {
 		return r.Of(ctx, id)
 	}
+	if r, ok := v.(interface {
+		PairsOf(id string) []model.Dependency
+	}); ok {
+		return r.PairsOf(id), nil
+	}
 	var out []model.Dependency
 	for _, d := range v.Dependencies() {
 		if d.Blocked == id || d.Blocker == id {

@@ -14,11 +14,17 @@ import (
 func (s *snapshot) Dependencies() []model.Dependency {
 	s.once.Do(func() {
 		seen := map[model.Dependency]bool{}
+		s.near = map[string][]model.Dependency{}
 		add := func(d model.Dependency) {
-			if !seen[d] {
-				seen[d] = true
-				s.all = append(s.all, d)
+			if seen[d] {
+				return
 			}
+			seen[d] = true
+			s.near[d.Blocked] = append(s.near[d.Blocked], d)
+			if d.Blocker != d.Blocked {
+				s.near[d.Blocker] = append(s.near[d.Blocker], d)
+			}
+			s.all = append(s.all, d)
 		}
 		for _, p := range s.pairs {
 			add(model.Dependency{Blocker: p.blocker, Blocked: p.blocked, Kind: "blocks"})
@@ -30,6 +36,12 @@ func (s *snapshot) Dependencies() []model.Dependency {
 		}
 	})
 	return s.all
+}
+
+// PairsOf returns the Dependencies with the id on either side.
+func (s *snapshot) PairsOf(id string) []model.Dependency {
+	_ = s.Dependencies()
+	return s.near[id]
 }
 
 // inner is a dependency inside an issue's own line.
@@ -72,12 +84,13 @@ func innerOf(raw []byte, id string) []inner {
 // blockers are the ids of the field depends, sorted.
 func (s *snapshot) blockers(i int) []string {
 	id := s.entries[i].raw
-	var out []string
-	for _, p := range s.pairs {
-		if p.blocked == id {
-			out = append(out, p.blocker)
+	s.listing.Do(func() {
+		s.blocking = map[string][]string{}
+		for _, p := range s.pairs {
+			s.blocking[p.blocked] = append(s.blocking[p.blocked], p.blocker)
 		}
-	}
+	})
+	out := slices.Clone(s.blocking[id])
 	for _, d := range s.embedded(i) {
 		if d.Kind == "blocks" && d.Blocked == id {
 			out = append(out, d.Blocker)

@@ -55,6 +55,10 @@ type snapshot struct {
 
 	once sync.Once
 	all  []model.Dependency
+	near map[string][]model.Dependency // those of all with an id
+
+	listing  sync.Once
+	blocking map[string][]string // in deps.jsonl, the blockers of an id
 }
 
 // pair is a line of deps.jsonl.
