@@ -112,6 +112,9 @@ const (
 	fileDatabase
 )
 
+// packed are the endings of archives, which have no lines.
+var packed = []string{".gz", ".tgz", ".zst", ".xz", ".bz2", ".lz4", ".zip", ".7z"}
+
 func sortOf(id string) fileSort {
 	name := path.Base(id)
 	switch {
@@ -119,7 +122,7 @@ func sortOf(id string) fileSort {
 		return fileItems
 	case isTemp(name):
 		return fileTemp
-	case strings.Contains(name, ".jsonl"):
+	case strings.Contains(name, ".jsonl") && !slices.Contains(packed, strings.ToLower(path.Ext(name))):
 		return fileLines
 	case strings.Contains(name, ".db"), strings.Contains(name, ".sqlite"):
 		return fileDatabase

@@ -119,6 +119,7 @@ func TestScrub(t *testing.T) {
 		"issues.jsonl.bak":               `{"id":"x-9","title":"old"}` + "\n" + `{"id":"x-1","title":"a"}` + "\n",
 		".memdesk-issues.jsonl.tmp.0011": "left by a crash",
 		"beads.db":                       "binary",
+		"issues.jsonl.gz":                "\x1f\x8b\n" + `"x-9"` + "\n",
 		"embeddeddolt/noms":              "binary",
 		"metadata.json":                  "{}",
 	})
@@ -134,6 +135,7 @@ func TestScrub(t *testing.T) {
 	for layer, want := range map[string]model.Verdict{
 		"issues.jsonl": model.VerdictClean, "deps.jsonl": model.VerdictClean, "interactions.jsonl": model.VerdictClean, "issues.jsonl.bak": model.VerdictClean,
 		"beads.db": model.VerdictOutOfScope, "embeddeddolt/": model.VerdictOutOfScope, "metadata.json": model.VerdictOutOfScope,
+		"issues.jsonl.gz":                model.VerdictOutOfScope,
 		".memdesk-issues.jsonl.tmp.0011": model.VerdictClean,
 	} {
 		if verdicts[layer] != want {
@@ -145,6 +147,7 @@ func TestScrub(t *testing.T) {
 		"deps.jsonl":         `{"blockerId":"x-1","blockedId":"x-2"}` + "\nbroken\n",
 		"interactions.jsonl": `{"id":"int-3","issue_id":"x-90"}`,
 		"issues.jsonl.bak":   `{"id":"x-1","title":"a"}` + "\n",
+		"issues.jsonl.gz":    "\x1f\x8b\n" + `"x-9"` + "\n",
 	} {
 		if got := content(t, filepath.Join(dir, name)); got != want {
 			t.Errorf("%s holds %q, want %q", name, got, want)
