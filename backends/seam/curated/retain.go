@@ -252,12 +252,28 @@ func (s *store) judge(f file, next []entry, old, text string, guarded bool) (war
 }
 
 // screen applies the agent's scanner to each entry of a text, and reports the further findings of memdesk's
-// own rules.
+// own rules. Guarded, an entry passes that adds nothing to one of old, which lets one entry pass.
 func screen(old, text string, guarded bool) (warnings []string, err error) {
-	for _, e := range parse(text) {
+	var had []entry
+	if guarded {
+		had = parse(old)
+	}
+	take := func(fits func(was string) bool) bool {
+		i := slices.IndexFunc(had, func(e entry) bool { return fits(e.text) })
+		if i >= 0 {
+			had = slices.Delete(had, i, i+1)
+		}
+		return i >= 0
+	}
+	next := parse(text)
+	stays := make([]bool, len(next))
+	for i, e := range next {
+		stays[i] = take(func(was string) bool { return was == e.text })
+	}
+	for i, e := range next {
 		v, hit := rules.Scan(e.text)
 		switch {
-		case hit && !(guarded && len(rules.Added(old, e.text)) == 0):
+		case hit && !stays[i] && !take(func(was string) bool { return len(rules.Added(was, e.text)) == 0 }):
 			return nil, model.Errorf(model.InvalidInput, "retain", "the scanner rejects the text: %s/%s; nothing was written", v.Category, v.Pattern)
 		case hit:
 			warnings = append(warnings, "agents still do not get this entry: the scanner rejects "+v.Category+"/"+v.Pattern+", which was there before")
