@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"memdesk/backends/internal/verdicts"
@@ -204,7 +205,7 @@ func evaluate(to target, req model.RetainRequest, old []byte, exists bool) (outc
 	if err := model.CheckMatch("retain", req.IfMatch, exists, seam.RevisionOf(string(old))); err != nil {
 		return outcome{}, err
 	}
-	if !exists && !req.Binary && !req.Restore { // what stood there before may have any name
+	if !exists && !req.Restore { // what stood there before may have any name
 		if strings.Contains(id, `\`) {
 			return outcome{}, model.Errorf(model.InvalidInput, "retain", "%q: a new item's name must not hold a backslash (S5)", id)
 		}
@@ -225,19 +226,30 @@ func evaluate(to target, req model.RetainRequest, old []byte, exists bool) (outc
 		}
 		out.data = append(old[:len(old):len(old)], req.Content...)
 	}
-	if !utf8.Valid(out.data) {
-		return out, nil
-	}
-	verdict, hit := scan(string(out.data))
+	verdict, hit := scan(readable(out.data))
 	if !hit {
 		return out, nil
 	}
 	guarded := exists && verdicts.Cleans(req)
-	if guarded && len(quarantine.Added(string(old), string(out.data))) == 0 {
+	if guarded && len(quarantine.Added(readable(old), readable(out.data))) == 0 {
 		out.warnings = append(out.warnings, "recall still leaves this item out: the scanner rejects "+verdict.Category+"/"+verdict.Pattern+", which was there before")
 		return out, nil
 	}
 	return outcome{}, model.Errorf(model.InvalidInput, "retain", "the scanner rejects the resulting text: %s/%s; nothing was written", verdict.Category, verdict.Pattern)
+}
+
+// readable is the text that the scanner judges: of bytes that are no UTF-8 those letters and marks that people read. Other
+// programs show such a file to agents as a text, and the bytes of a picture are an invisible character by chance.
+func readable(data []byte) string {
+	if utf8.Valid(data) {
+		return string(data)
+	}
+	return strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || r >= utf8.RuneSelf && !(unicode.IsLetter(r) && r < 0x0530) { // of Latin, Greek and Cyrillic
+			return -1
+		}
+		return r
+	}, string(data))
 }
 
 // address is the id that a request would write, by the rules alone.
