@@ -38,7 +38,11 @@ func TestMarkup(t *testing.T) {
 		{"Jose Nunez", "**Jose** Nunez", "**[x]"},
 		{"Maren Holt", "<i>Maren</i> [Holt](x)", "<i>[x]](x)"},
 		{"Maren Holt", "{\"text\":\"**Maren** Holt\\n> x\"}", "{\"text\":\"**[x]\\n> x\"}"},
+		{"Maren Holt", "Maren <a href=\"mailto:x@y.test\">Holt</a>", "[x]</a>"},
+		{"Maren Holt", "Maren <img src='cid:p@f'> Holt", "[x]"},
+		{"Maren Holt", "Maren <!-- by a@b.test --> Holt", "[x]"},
 
+		{"Maren Holt", "Maren <holt@example.test> Holt", ""},
 		{"José Núñez", "**José** and **Núñez**", ""},
 		{"José Núñez", "[\"José\",\"Núñez\"]", ""},
 		{"José Núñez", "José < Núñez > x", ""},
