@@ -2,6 +2,7 @@ package devicelocal_test
 
 import (
 	"errors"
+	"io"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -197,6 +198,32 @@ func TestBytesAreScanned(t *testing.T) {
 		if ok := err == nil; ok != tt.ok || !ok && !errors.Is(err, model.InvalidInput) {
 			t.Errorf("%q with %.40q: %v", tt.id, tt.content, err)
 		}
+	}
+}
+
+// TestADirectoryNamedAsAPlaceBeside: a file below a directory that is named as a place outside of the store must be read
+// itself, and never be taken for one there.
+func TestADirectoryNamedAsAPlaceBeside(t *testing.T) {
+	dir, state := t.TempDir(), filepath.Join(t.TempDir(), "agentm")
+	const id = "(state)/workspace.json"
+	plant(t, dir, id, "rain\n")
+	if err := os.MkdirAll(state, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, devicelocal.Config{Path: dir, Env: func(k string) string {
+		return map[string]string{"XDG_STATE_HOME": filepath.Dir(state)}[k]
+	}})
+	r, err := s.Maintainer.OpenLayer(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := io.ReadAll(r); err != nil || string(b) != "rain\n" {
+		t.Errorf("%q, %v", b, err)
+	}
+	_ = r.Close()
+	plant(t, state, "workspace.json", "sun\n")
+	if _, err := s.Maintainer.OpenLayer(t.Context(), id); !errors.Is(err, model.Unsupported) {
+		t.Errorf("two files of one name: %v", err)
 	}
 }
 

@@ -226,15 +226,34 @@ func (s *store) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error)
 			return r, err
 		}
 	}
-	dir, name := s.cfg.Path, id
+	name := id
 	if s.cfg.Layout != nil {
 		name = s.cfg.Layout.Path(id)
 	}
+	own, err := openIn(s.cfg.Path, name)
 	for _, p := range s.cfg.Outside {
-		if rest, ok := strings.CutPrefix(id, p.Prefix+"/"); ok {
-			dir, name = p.Path, rest
+		rest, ok := strings.CutPrefix(id, p.Prefix+"/")
+		if !ok {
+			continue
 		}
+		beside, berr := openIn(p.Path, rest)
+		if errors.Is(berr, model.NotFound) {
+			continue // a directory of the store may have the name of the prefix
+		}
+		if err == nil {
+			_ = own.Close() // only read
+			if berr == nil {
+				_ = beside.Close()
+			}
+			return nil, model.Errorf(model.Unsupported, "layer", "a file of the store and one beside it have this name")
+		}
+		return beside, berr
 	}
+	return own, err
+}
+
+// openIn opens a file of a directory.
+func openIn(dir, name string) (io.ReadCloser, error) {
 	root, err := rootdir.Open(dir, nil)
 	if err != nil {
 		return nil, err
