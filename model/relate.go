@@ -191,7 +191,7 @@ type StoreEvent struct {
 
 // Watcher reports changes as they happen.
 type Watcher interface {
-	// Watch sends until its context ends, then closes the channel. Bursts are joined; a change may be
+	// Watch sends until its context ends or it hears no more, then closes the channel. Bursts are joined; a change may be
 	// reported twice, but is never lost silently: an event with Lost says that some were.
 	Watch(ctx context.Context) (<-chan Change, error)
 }

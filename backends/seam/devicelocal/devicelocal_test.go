@@ -2,8 +2,8 @@ package devicelocal_test
 
 import (
 	"errors"
-	"io"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -224,6 +224,35 @@ func TestADirectoryNamedAsAPlaceBeside(t *testing.T) {
 	plant(t, state, "workspace.json", "sun\n")
 	if _, err := s.Maintainer.OpenLayer(t.Context(), id); !errors.Is(err, model.Unsupported) {
 		t.Errorf("two files of one name: %v", err)
+	}
+}
+
+// TestAWatchOfARootThatIsMoved: the watch must end, so that its caller begins anew: what is written at the path later would
+// never be told. A name with two dots at its beginning is in the root.
+func TestAWatchOfARootThatIsMoved(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "m")
+	plant(t, dir, "a.md", "rain\n")
+	s := open(t, devicelocal.Config{Path: dir})
+	changes, err := s.Watcher.Watch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	plant(t, dir, "..b.md", "rain\n")
+	if c := <-changes; c.ID != "..b.md" {
+		t.Errorf("the first change: %+v", c)
+	}
+	if err := os.Rename(dir, dir+"2"); err != nil {
+		t.Fatal(err)
+	}
+	for late := time.After(10 * time.Second); ; {
+		select {
+		case _, ok := <-changes:
+			if !ok {
+				return
+			}
+		case <-late:
+			t.Fatal("the watch goes on")
+		}
 	}
 }
 

@@ -80,7 +80,7 @@ func (w *watch) follow(ctx context.Context, dir string, tell bool) error {
 // id is a path below the root; empty for one that is not.
 func (w *watch) id(path string) string {
 	rel, err := filepath.Rel(w.root, path)
-	if err != nil || rel == "." || strings.HasPrefix(rel, "..") {
+	if err != nil || rel == "." || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 		return ""
 	}
 	return filepath.ToSlash(rel)
@@ -96,7 +96,7 @@ func (w *watch) note(path string) {
 	}
 }
 
-// run owns the watcher and the channel until the context ends.
+// run owns the watcher and the channel until the context ends, or the root is gone.
 func (w *watch) run(ctx context.Context) {
 	defer close(w.out)
 	defer w.fw.Close()
@@ -108,6 +108,9 @@ func (w *watch) run(ctx context.Context) {
 		case e, ok := <-w.fw.Events:
 			if !ok {
 				return
+			}
+			if e.Name == w.root && (e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename)) {
+				return // what is at the path from now on is another directory: the caller begins anew
 			}
 			w.event(ctx, e)
 		case err, ok := <-w.fw.Errors:
