@@ -150,9 +150,6 @@ func (r *Repository) scrub(ctx context.Context, req model.ScrubRequest) ([]model
 	return out, nil
 }
 
-// kept are the files that a rewritten repository takes over.
-var kept = []string{"config", "description", "hooks", "info"}
-
 // lockMark tells a lock of this program from git's own.
 const lockMark = "memdesk rewrites the history\n"
 
@@ -225,23 +222,41 @@ func (r *Repository) rewrite(ctx context.Context) error {
 			branch = name
 		}
 	}
-	for _, args := range [][]string{
-		{"init", "--quiet", "--template="},
-		{"symbolic-ref", "HEAD", branch},
-		{"add", "--all"},
-		{"commit", "--quiet", "--allow-empty", "--no-verify", "--message=Baseline after an erasure"},
+	create := []string{"init", "--quiet", "--template="}
+	for option, key := range map[string]string{"--object-format=": "extensions.objectFormat", "--ref-format=": "extensions.refStorage"} {
+		if format := r.configured(ctx, key); format != "" { // the configuration that is taken over names it
+			create = append(create, option+format)
+		}
+	}
+	add := []string{"add", "--all"}
+	if file := r.configured(ctx, "core.excludesFile"); file != "" {
+		add = append([]string{"-c", "core.excludesFile=" + file}, add...)
+	}
+	git := func(args ...string) func() error {
+		return func() error {
+			cmd := gitlog.Command(ctx, tree, append([]string{"-c", "user.name=memdesk", "-c", "user.email=memdesk@localhost", "-c", "commit.gpgSign=false"}, args...)...)
+			cmd.Env = append(cmd.Env, "GIT_DIR="+temp, "GIT_WORK_TREE="+tree, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
+			if err := cmd.Run(); err != nil {
+				return errors.New("git did not succeed in writing a new repository: " + byHand)
+			}
+			return nil
+		}
+	}
+	kept := func(names ...string) func() error {
+		return func() error { return atomicfile.Pathless(takeOver(r.Path, temp, names...)) }
+	}
+	for _, step := range []func() error{
+		git(create...), git("symbolic-ref", "HEAD", branch),
+		kept("info"), // with what the repository excludes
+		git(add...), git("commit", "--quiet", "--allow-empty", "--no-verify", "--message=Baseline after an erasure"),
+		kept("config", "description", "hooks"), git("rev-parse", "--quiet", "--verify", "HEAD^{tree}"), // git can read it by the old configuration
 	} {
-		cmd := gitlog.Command(ctx, tree, append([]string{"-c", "user.name=memdesk", "-c", "user.email=memdesk@localhost", "-c", "commit.gpgSign=false"}, args...)...)
-		cmd.Env = append(cmd.Env, "GIT_DIR="+temp, "GIT_WORK_TREE="+tree, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
-		if err := cmd.Run(); err != nil {
+		if err := step(); err != nil {
 			_ = os.RemoveAll(temp) // a leftover is removed by the next run
-			return errors.New("git " + args[0] + " did not succeed: " + byHand)
+			return err
 		}
 	}
 	_ = os.RemoveAll(filepath.Join(temp, "COMMIT_EDITMSG")) // the commit has the words
-	if err := takeOver(r.Path, temp); err != nil {
-		return atomicfile.Pathless(err)
-	}
 	aside := r.aside()
 	if err := os.Rename(temp, aside); err != nil {
 		return atomicfile.Pathless(err)
@@ -256,9 +271,17 @@ func (r *Repository) rewrite(ctx context.Context) error {
 	return atomicfile.Pathless(os.RemoveAll(aside))
 }
 
-// takeOver copies the kept files from one repository to another.
-func takeOver(from, to string) error {
-	for _, name := range kept {
+// configured is a setting of the repository or of its user; empty for none. Git runs nothing to read it.
+func (r *Repository) configured(ctx context.Context, key string) string {
+	cmd := gitlog.Command(ctx, filepath.Dir(r.Path), "config", "--type=path", "--get", key)
+	cmd.Env = append(cmd.Env, "GIT_DIR="+r.Path)
+	out, _ := cmd.Output() // it fails where there is none
+	return strings.TrimSuffix(string(out), "\n")
+}
+
+// takeOver copies files and directories from one repository to another.
+func takeOver(from, to string, names ...string) error {
+	for _, name := range names {
 		info, err := os.Lstat(filepath.Join(from, name))
 		if err != nil {
 			continue // none

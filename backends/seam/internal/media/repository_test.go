@@ -166,3 +166,58 @@ func TestRewriteFromAHook(t *testing.T) {
 		t.Errorf("the other repository's index has %q", got)
 	}
 }
+
+// TestRewriteKeepsWhatARepositoryIs: files that it or its user excludes stay out of the new commit, and git can read it in its
+// own format of objects.
+func TestRewriteKeepsWhatARepositoryIs(t *testing.T) {
+	for _, format := range []string{"sha1", "sha256"} {
+		t.Run(format, func(t *testing.T) {
+			tree, home := t.TempDir(), t.TempDir()
+			t.Setenv("HOME", home)
+			git := func(args ...string) string {
+				cmd := exec.Command("git", append([]string{"-c", "user.name=x", "-c", "user.email=x@x"}, args...)...)
+				cmd.Dir = tree
+				out, err := cmd.CombinedOutput()
+				if err != nil {
+					t.Errorf("git %v: %v: %s", args, err, out)
+				}
+				return string(out)
+			}
+			write := func(path, text string) {
+				t.Helper()
+				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			git("init", "--quiet", "--object-format="+format)
+			write(filepath.Join(tree, "a.md"), "rain\n")
+			git("add", "--all")
+			git("commit", "--quiet", "-m", "about ana")
+			write(filepath.Join(tree, ".env"), "token\n")
+			write(filepath.Join(tree, "own.key"), "secret\n")
+			write(filepath.Join(home, ".gitconfig"), "[core]\n\texcludesFile = ~/ignored\n")
+			write(filepath.Join(home, "ignored"), "*.key\n")
+			if err := os.MkdirAll(filepath.Join(tree, ".git", "info"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			write(filepath.Join(tree, ".git", "info", "exclude"), ".env\n")
+			r := &Repository{Path: filepath.Join(tree, ".git"), Layer: ".git", Rewrite: true}
+			res, err := r.Scrub(t.Context(), model.ScrubRequest{Traces: func(_ context.Context, medium io.Reader) (bool, error) {
+				_, err := io.Copy(io.Discard, medium)
+				return true, err
+			}})
+			if err != nil || len(res) != 1 || res[0].Verdict != model.VerdictClean {
+				t.Fatalf("%+v, %v", res, err)
+			}
+			if got := git("ls-files"); got != "a.md\n" {
+				t.Errorf("the new commit has %q", got)
+			}
+			if got := git("status", "--porcelain"); got != "" {
+				t.Errorf("status: %q", got)
+			}
+			if got := git("show", "HEAD:a.md"); got != "rain\n" {
+				t.Errorf("the note in the new commit: %q", got)
+			}
+		})
+	}
+}
