@@ -132,6 +132,9 @@ func (d *Dir) sibling(name string, data []byte, old fs.FileInfo, made New) (stri
 	if err == nil {
 		err = d.dress(temp, old, made)
 	}
+	if err == nil && old != nil {
+		err = d.inherit(f, name)
+	}
 	if err == nil {
 		err = d.at(StepSync)
 	}
@@ -179,6 +182,16 @@ func (d *Dir) dress(temp string, old fs.FileInfo, made New) error {
 		}
 	}
 	return d.root.Chmod(temp, mode)
+}
+
+// inherit gives a new file the attributes of the one that it replaces, where this user can read it.
+func (d *Dir) inherit(f *os.File, name string) error {
+	old, _, err := d.open(name, os.O_RDONLY)
+	if err != nil {
+		return nil
+	}
+	defer old.Close()
+	return carry(old, f)
 }
 
 const groupBits fs.FileMode = 0o070
