@@ -171,7 +171,8 @@ func isASCII(s string) bool {
 	return true
 }
 
-// Lines gives a hit, without its item, for every line that holds every word.
+// Lines gives a hit, without its item, for every line that holds every word. Of each score it gives as many as an answer has:
+// a file may have a million such lines.
 func (q Query) Lines(text string) []model.RecallSnippet {
 	rest := folded(text)
 	for _, t := range q.terms {
@@ -180,7 +181,7 @@ func (q Query) Lines(text string) []model.RecallSnippet {
 		}
 	}
 	var out []model.RecallSnippet
-	n := 0
+	n, whole, parts := 0, 0, 0
 	for line := range strings.Lines(text) { // its folded form is a line too
 		n++
 		low := rest[:strings.IndexByte(rest, '\n')+1]
@@ -190,8 +191,16 @@ func (q Query) Lines(text string) []model.RecallSnippet {
 		if at < 0 {
 			continue
 		}
+		if score == scorePhrase {
+			whole++
+		} else if parts++; parts > model.RecallLimit {
+			continue
+		}
 		line = strings.TrimRight(line, "\r\n")
 		out = append(out, model.RecallSnippet{Snippet: window(line, utf8.RuneCountInString(low[:at])), Line: n, Score: score})
+		if whole == model.RecallLimit {
+			break
+		}
 	}
 	return out
 }

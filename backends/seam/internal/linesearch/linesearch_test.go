@@ -1,9 +1,11 @@
 package linesearch_test
 
 import (
+	"strings"
 	"testing"
 
 	"memdesk/backends/seam/internal/linesearch"
+	"memdesk/model"
 )
 
 // TestPiece: a text of several lines must be one hit when it contains every word anywhere, at the line
@@ -28,5 +30,17 @@ func TestPiece(t *testing.T) {
 		if ok && hit.Snippet != text {
 			t.Errorf("%q: snippet %q", c.query, hit.Snippet)
 		}
+	}
+}
+
+// TestLinesAreBounded: one file of matching lines must not fill the memory of every recall, and its best lines must be there.
+func TestLinesAreBounded(t *testing.T) {
+	q, err := linesearch.New("old boat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := q.Lines(strings.Repeat("a boat, old\n", 1000) + strings.Repeat("an old boat\n", 1000))
+	if len(lines) != 2*model.RecallLimit || lines[0].Line != 1 || lines[len(lines)-1].Line != 1000+model.RecallLimit {
+		t.Errorf("%d lines, the last is %+v", len(lines), lines[len(lines)-1])
 	}
 }
