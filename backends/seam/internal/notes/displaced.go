@@ -16,7 +16,7 @@ import (
 )
 
 // leftover is the name of an unfinished write by memdesk.
-var leftover = regexp.MustCompile(`^(.+)\.tmp\.[0-9a-f]{16}$`)
+var leftover = regexp.MustCompile(`(?s)^(.+)\.tmp\.[0-9a-f]{16}$`)
 
 // tempMark is part of every such name.
 var tempMark = []byte(".tmp.")

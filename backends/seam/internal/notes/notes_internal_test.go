@@ -97,3 +97,12 @@ func TestMachinery(t *testing.T) {
 		}
 	}
 }
+
+// TestALeftoverOfAnOddName: the rest of a write may be the only copy of a text, whatever the name of its note.
+func TestALeftoverOfAnOddName(t *testing.T) {
+	for id, want := range map[string]bool{"o.md.tmp.0123456789abcdef": true, "a/n\nl.md.tmp.0123456789abcdef": true, "o.md.tmp.0123": false} {
+		if isLeftover(id) != want {
+			t.Errorf("isLeftover(%q) = %v", id, !want)
+		}
+	}
+}
