@@ -340,7 +340,7 @@ func (m *Matcher) search(b []byte, loose, rtf bool, bystanders *Bystanders, firs
 	var hits []Hit
 	others := map[span]bool{} // names in addresses of others that only a decoded layer shows whole: so a first hit may be none
 	first = first && !(bytes.ContainsFunc(b, func(r rune) bool { return r < 0x80 && escapes[r] }) && slices.ContainsFunc(m.patterns, func(p Pattern) bool { return p.Kind == Address }))
-	w := walker{joined: map[span]bool{}, pieces: m.pieces, least: m.least, reach: m.reach, foreign: m.foreign, charsets: m.charsets, near: near}
+	w := walker{until: math.MaxInt, joined: map[span]bool{}, pieces: m.pieces, least: m.least, reach: m.reach, foreign: m.foreign, charsets: m.charsets, near: near}
 	w.anchored = m.anchors.any
 	w.begins = func(b []byte) bool { return m.begins(b) || m.anchors.any(b) } // ASCII identifiers can end differently next to other letters
 	w.look = func(v *view, l *layer) bool {
@@ -350,6 +350,9 @@ func (m *Matcher) search(b []byte, loose, rtf bool, bystanders *Bystanders, firs
 		m.match(v, func(p *Pattern, lo, hi int, whole bool) bool {
 			h := Hit{Term: p.term, Method: l.method}
 			h.Start, h.End = l.place(int(v.from[lo]), int(v.to[hi-1]))
+			if !l.block && (h.Start < w.from || h.Start >= w.until) {
+				return true
+			}
 			if !whole && !l.block && l.method != "" && m.inOther(p, v, lo, hi) {
 				others[span{h.Start, h.End}] = true
 			}

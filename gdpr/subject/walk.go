@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -30,6 +31,9 @@ type walker struct {
 	foreign bool // a pattern has non-Latin letters
 	done    bool
 	view    view // reused for each call of look
+	// from and until are where an occurrence outside of a block may begin in the piece: others are found in the piece before
+	// or behind it.
+	from, until int
 	// charsets are the older encodings that are tried on bytes that are no UTF-8.
 	charsets []*charset
 	// near reports whether a layer has the letters of a pattern, with or without markup: without them look
@@ -80,13 +84,27 @@ func (w *walker) text(l *layer) {
 	if l.loose { // magic bytes at the start were handled before
 		packed = func(at int) { w.packed(l, at) }
 	}
-	w.pieces(l.text, packed, func(lo, hi int) {
-		if !w.done {
-			part := *l
-			part.text, part.base = l.text[lo:hi], l.base+lo
-			w.piece(&part)
+	w.pieces(l.text, packed, func(lo, hi int) { w.windows(l, lo, hi) })
+}
+
+// windows walks through a stretch of a text in pieces of about a chunk: the layers of one take many times its memory. Two
+// pieces overlap, each has the context of its own occurrences, and a block is cut in none.
+func (w *walker) windows(l *layer, lo, hi int) {
+	defer func(from, until int) { w.from, w.until = from, until }(w.from, w.until)
+	for w.from = 0; lo < hi && !w.done; {
+		to, next := hi, hi
+		if w.until = math.MaxInt; hi-lo > 2*chunk {
+			to = min(hi, end(l.text, lo+chunk))
 		}
-	})
+		if to < hi {
+			next = max(start(l.text, to-4*w.reach), whole(l.text, to-chunk/2, -1))
+			w.until = l.base + to - 2*w.reach
+		}
+		part := *l
+		part.text, part.base = l.text[lo:to], l.base+lo
+		w.piece(&part)
+		lo, w.from = next, w.until
+	}
 }
 
 // rich walks through the text of RTF.
