@@ -15,8 +15,8 @@ type Edit struct {
 	Data   []byte
 	Remove bool
 	Keep   bool
-	// Within bounds the mode of a new file: it gets no bit that Within lacks. 0: the store's own mode.
-	Within fs.FileMode
+	// Without are the bits of the store's own mode that a new file does not get.
+	Without fs.FileMode
 }
 
 // Changed describes the side effects of a change.
@@ -131,9 +131,5 @@ func (d *Dir) attempt(ctx context.Context, op string, root *rootdir.Dir, held He
 	if err := root.MkdirAll(name(at.Parent()), d.opt.RootMode); err != nil {
 		return rootdir.Swapped{}, err
 	}
-	mode := d.opt.FileMode
-	if edit.Within != 0 {
-		mode &= edit.Within
-	}
-	return root.Swap(at.Key(), seen, edit.Data, rootdir.New{Mode: mode, Inherit: true}, now, guard)
+	return root.Swap(at.Key(), seen, edit.Data, rootdir.New{Mode: d.opt.FileMode &^ edit.Without, Inherit: true}, now, guard)
 }

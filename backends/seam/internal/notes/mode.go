@@ -26,15 +26,15 @@ func (s *store) keepMode(_ context.Context, id string) ([]model.BesideRow, error
 	return []model.BesideRow{{Table: model.FileRow, Cells: []model.BesideCell{{Column: "mode", Type: model.CellInteger, Value: strconv.FormatUint(uint64(mode), 10)}}}}, nil
 }
 
-// modeIn is the mode of a kept file; 0 where none is kept.
-func modeIn(b *model.Beside) fs.FileMode {
+// barred are the bits that the mode of a kept file lacks, which may be all; 0 where none is kept.
+func barred(b *model.Beside) fs.FileMode {
 	if b == nil {
 		return 0
 	}
 	for _, r := range b.Rows {
 		if r.Table == model.FileRow && len(r.Cells) == 1 {
 			if mode, err := strconv.ParseUint(r.Cells[0].Value, 10, 32); err == nil {
-				return fs.FileMode(mode) & fs.ModePerm
+				return fs.ModePerm &^ fs.FileMode(mode)
 			}
 		}
 	}
