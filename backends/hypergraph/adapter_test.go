@@ -445,6 +445,26 @@ func TestRecallLooksPastRejectedNodes(t *testing.T) {
 	}
 }
 
+func TestRecallLooksPastRejectedEdges(t *testing.T) {
+	s, b := open(t)
+	add(t, b, node("a", "x"), node("b", "y"))
+	tie(t, b, "good", "the marmoset", "a", "b")
+	for i := range 25 {
+		tie(t, b, fmt.Sprint("bad", i), "marmoset "+poison, "a", "b")
+	}
+	res, err := s.Provider.Recall(t.Context(), model.RecallRequest{Query: "marmoset"})
+	if err != nil || len(res.Hits) != 1 || res.Hits[0].ID != "edge/good" || len(res.Quarantined) != 25 || res.Bounded {
+		t.Errorf("%+v, %v", res, err)
+	}
+	for i := range 200 {
+		tie(t, b, fmt.Sprint("more", i), "marmoset "+poison, "a", "b")
+	}
+	res, err = s.Provider.Recall(t.Context(), model.RecallRequest{Query: "marmoset"})
+	if err != nil || !res.Bounded || res.BoundNote == "" {
+		t.Errorf("a search that gave up does not say so: %+v, %v", res, err)
+	}
+}
+
 func TestSnippetStandsAroundTheMatch(t *testing.T) {
 	s, b := open(t)
 	add(t, b, node("n", strings.Repeat("ä line\n", 300)+"here is the MARMOSET\n"+strings.Repeat("ö tail\n", 300)))

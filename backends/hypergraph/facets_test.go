@@ -3,6 +3,7 @@ package hypergraph_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -106,8 +107,19 @@ func TestSimilar(t *testing.T) {
 		}
 	}
 	res, err := s.Graph.Similar(t.Context(), "me", 2)
-	if err != nil || len(res.Hits) != 1 || res.Hits[0].ID != "near" || !slices.Equal(res.Quarantined, []string{"bad"}) || res.Total != 3 {
+	if err != nil || len(res.Hits) != 2 || res.Hits[0].ID != "near" || res.Hits[1].ID != "far" || !slices.Equal(res.Quarantined, []string{"bad"}) || res.Total != 3 {
 		t.Errorf("%+v, %v", res, err)
+	}
+	for i := range 5 { // rejected ones, nearer than the rest
+		id := fmt.Sprint("worse", i)
+		add(t, b, node(id, poison))
+		if err := b.SetEmbedding(t.Context(), id, "m", []float32{1, 0}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	res, err = s.Graph.Similar(t.Context(), "me", 2)
+	if err != nil || len(res.Hits) != 2 || res.Hits[0].ID != "near" || res.Hits[1].ID != "far" || res.Total != 8 {
+		t.Errorf("behind rejected ones: %+v, %v", res, err)
 	}
 	for id, kind := range map[string]model.Kind{"bare": model.Unsupported, "nobody": model.NotFound, "edge/x": model.Unsupported} {
 		if _, err := s.Graph.Similar(t.Context(), id, 2); !errors.Is(err, kind) {

@@ -154,19 +154,20 @@ func (g graph) Similar(ctx context.Context, id string, limit int) (model.RecallR
 	if limit <= 0 || limit > model.MaxPage {
 		limit = model.RecallLimit
 	}
-	o := g.searchOptions("")
-	o.Limit = limit + 1 // the node itself is usually the nearest
-	found, err := g.Backend.SearchByEmbedding(ctx, vector, o)
+	r := recall{a: g.adapter, limit: limit, res: model.RecallResult{Hits: []model.RecallSnippet{}}}
+	err = r.nodes(g.searchOptions(""), func(o SearchOptions) (SearchResult, error) {
+		o.Limit++ // the node itself is usually the nearest
+		found, err := g.Backend.SearchByEmbedding(ctx, vector, o)
+		kept := slices.DeleteFunc(slices.Clone(found.Hits), func(h Hit) bool { return h.Node.ID == t.id })
+		if len(kept) < len(found.Hits) && !found.Total.Unknown {
+			found.Total.N--
+		}
+		found.Hits = kept
+		return found, err
+	})
 	if err != nil {
 		return model.RecallResult{}, model.Wrap(op, err)
 	}
-	r := recall{a: g.adapter, limit: limit, res: model.RecallResult{Hits: []model.RecallSnippet{}}}
-	kept := slices.DeleteFunc(slices.Clone(found.Hits), func(h Hit) bool { return h.Node.ID == t.id })
-	if len(kept) < len(found.Hits) && !found.Total.Unknown {
-		found.Total.N--
-	}
-	found.Hits = kept
-	r.keep(found)
 	return r.res, nil
 }
 

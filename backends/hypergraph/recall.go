@@ -31,7 +31,8 @@ func (a *adapter) Recall(ctx context.Context, req model.RecallRequest) (model.Re
 	}
 	r := recall{a: a, query: req.Query, limit: model.ClampLimit(req.Limit), res: model.RecallResult{Hits: []model.RecallSnippet{}}}
 	if req.Tier != EdgeTier {
-		if err := r.nodes(ctx, a.searchOptions(req.Tier)); err != nil {
+		o := a.searchOptions(req.Tier)
+		if err := r.nodes(o, func(o SearchOptions) (SearchResult, error) { return r.search(ctx, o) }); err != nil {
 			return model.RecallResult{}, model.Wrap("recall", err)
 		}
 	}
@@ -65,9 +66,9 @@ type recall struct {
 }
 
 // nodes searches, and searches deeper while rejected hits take up places.
-func (r *recall) nodes(ctx context.Context, o SearchOptions) error {
+func (r *recall) nodes(o SearchOptions, search func(SearchOptions) (SearchResult, error)) error {
 	for o.Limit = r.limit; ; o.Limit = min(o.Limit*2, recallDepth) {
-		found, err := r.search(ctx, o)
+		found, err := search(o)
 		if err != nil {
 			return err
 		}
@@ -107,11 +108,12 @@ func (r *recall) bound(note string) {
 	r.res.Bounded, r.res.BoundNote = true, joinNotes(r.res.BoundNote, note)
 }
 
-// edges adds the newest edges whose label contains the query. They are unranked, so they follow the
-// nodes and score no better than the last of these.
+// edges adds the newest edges whose label contains the query, and looks on while rejected ones take up places. They are
+// unranked, so they follow the nodes and score no better than the last of these.
 func (r *recall) edges(ctx context.Context) error {
 	room := r.limit - len(r.res.Hits)
-	page, err := r.a.Backend.ListEdges(ctx, Listing{Text: r.query, Order: model.OrderNewest, Limit: max(room, 1)})
+	l := Listing{Text: r.query, Order: model.OrderNewest, Limit: max(room, 1)}
+	page, err := r.a.Backend.ListEdges(ctx, l)
 	if err != nil {
 		return err
 	}
@@ -128,16 +130,32 @@ func (r *recall) edges(ctx context.Context) error {
 	if n := len(r.res.Hits); n > 0 {
 		score = r.res.Hits[n-1].Score
 	}
-	for _, e := range page.Edges[:min(room, len(page.Edges))] {
-		id := EdgeItemID(e.ID)
-		if r.a.scanner.Rejects(e.Label) {
-			r.res.Quarantined = append(r.res.Quarantined, id)
-			continue
+	for looked := 0; ; {
+		for _, e := range page.Edges {
+			if len(r.res.Hits) >= r.limit {
+				return nil
+			}
+			looked++
+			id := EdgeItemID(e.ID)
+			if r.a.scanner.Rejects(e.Label) {
+				r.res.Quarantined = append(r.res.Quarantined, id)
+				continue
+			}
+			text, line := snippet.Cut(e.Label, r.query)
+			r.res.Hits = append(r.res.Hits, model.RecallSnippet{ID: id, Source: id, Snippet: text, Line: line, Score: score})
 		}
-		text, line := snippet.Cut(e.Label, r.query)
-		r.res.Hits = append(r.res.Hits, model.RecallSnippet{ID: id, Source: id, Snippet: text, Line: line, Score: score})
+		switch {
+		case page.Next == "" || len(r.res.Hits) >= r.limit:
+			return nil
+		case looked >= recallDepth:
+			r.bound("the scanner rejects most of the newest relations; older ones were not looked at")
+			return nil
+		}
+		l.Cursor, l.Limit = page.Next, recallDepth-looked
+		if page, err = r.a.Backend.ListEdges(ctx, l); err != nil {
+			return err
+		}
 	}
-	return nil
 }
 
 func clamp(score float64) float64 {
