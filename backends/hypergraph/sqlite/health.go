@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"memdesk/backends/hypergraph"
 	"memdesk/backends/internal/vitals"
 	"memdesk/model"
 )
@@ -65,11 +64,8 @@ var inStep = []struct{ kind, ref, message, query string }{
 		`SELECT count(*) FROM nodes WHERE NOT EXISTS (SELECT 1 FROM nodes_fts_docsize d WHERE d.id = nodes.seq)`},
 	{model.FindingIndex, "nodes_fts", "the index of words has %d entries without a node; make it anew with `memdesk migrate --to 1`, then `memdesk migrate`",
 		`SELECT count(*) FROM nodes_fts_docsize d WHERE NOT EXISTS (SELECT 1 FROM nodes WHERE nodes.seq = d.id)`},
-	{model.FindingCounters, "counters", "%d stored counts of items or bytes differ from the rows: totals are wrong", `
-		WITH rows (tier, type, subtype, items, bytes) AS (
-			SELECT tier, type, subtype, count(*), sum(length(CAST(content AS BLOB))) FROM nodes GROUP BY tier, type, subtype
-			UNION ALL
-			SELECT '` + hypergraph.EdgeTier + `', type, '', count(*), sum(length(CAST(label AS BLOB))) FROM hyperedges GROUP BY type),
+	{model.FindingCounters, "counters", "%d stored counts of items or bytes differ from the rows: totals are wrong; make them anew with `memdesk migrate --to 1`, then `memdesk migrate`", `
+		WITH rows (tier, type, subtype, items, bytes) AS (` + countedRows + `),
 		kept AS (SELECT tier, type, subtype, items, bytes FROM counters WHERE items <> 0 OR bytes <> 0)
 		SELECT count(*) FROM (SELECT tier, type, subtype FROM (SELECT * FROM rows EXCEPT SELECT * FROM kept)
 			UNION SELECT tier, type, subtype FROM (SELECT * FROM kept EXCEPT SELECT * FROM rows))`},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -117,6 +118,33 @@ func TestAnIndexThatIsGoneIsMadeAnew(t *testing.T) {
 	defer again.Close()
 	if st := backendtest.Examined(t, again); st.State != model.HealthOK {
 		t.Errorf("%+v", st)
+	}
+}
+
+// TestWrongTotalsStandInNoWay: nodes are edited and removed beside counters that are gone or too small, and the two migrations
+// that the finding names set these right.
+func TestWrongTotalsStandInNoWay(t *testing.T) {
+	for _, wrong := range []string{`DELETE FROM counters`, `UPDATE counters SET items = 0, bytes = 0`} {
+		s, _, path := newStore(t)
+		for _, id := range []string{"a", "b", "c"} {
+			must(t, s.CreateNode(t.Context(), fact(id, "a lamp")))
+		}
+		runSQL(t, path, wrong)
+		must(t, s.DeleteNode(t.Context(), "a"))
+		must(t, s.UpdateNode(t.Context(), fact("b", "a longer lamp")))
+		if found := s.Deep(t.Context()); len(found) != 1 || !strings.Contains(found[0].Message, "migrate --to 1") {
+			t.Errorf("%s: %+v", wrong, found)
+		}
+		must(t, s.Migrate(t.Context(), 1))
+		must(t, s.Migrate(t.Context(), 2))
+		if found := s.Deep(t.Context()); len(found) > 0 {
+			t.Errorf("%s, after the migrations: %+v", wrong, found)
+		}
+		counts, err := s.Counts(t.Context())
+		if err != nil || len(counts) == 0 || counts[0].Items != 2 {
+			t.Errorf("%s: %+v, %v", wrong, counts, err)
+		}
+		must(t, s.Close())
 	}
 }
 

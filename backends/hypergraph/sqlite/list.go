@@ -67,11 +67,15 @@ func (s *Store) countNodes(q sqlgraph.Query, l hypergraph.Listing, list *sqlgrap
 	return list.CountCapped(q)
 }
 
+// unsorted ends a query over rows with the length of a text, inside one that groups them: SQLite then sorts the lengths, and not
+// the texts, of which it would make a copy in a temporary file.
+const unsorted = ` LIMIT -1`
+
 // TierTotals implements sqlgraph.Dialect.
 func (d dialect) TierTotals() (string, []any) {
 	if d.layout.own {
 		return `SELECT tier, sum(items), sum(bytes) FROM counters GROUP BY tier`, nil
 	}
-	return `SELECT COALESCE(tier, 'task'), count(*), sum(octet_length(content)) FROM nodes GROUP BY 1
+	return `SELECT tier, count(*), sum(bytes) FROM (SELECT COALESCE(tier, 'task') AS tier, octet_length(content) AS bytes FROM nodes` + unsorted + `) GROUP BY 1
 		UNION ALL SELECT '` + hypergraph.EdgeTier + `', count(*), COALESCE(sum(octet_length(label)), 0) FROM hyperedges`, nil
 }

@@ -187,7 +187,8 @@ func (r *removal) part(rows string) error {
 		if _, err := r.q.Exec(unindexText+these+` ORDER BY seq`, rows); err != nil {
 			return err
 		}
-		if err := r.q.Each(`SELECT tier, type, subtype, count(*), sum(octet_length(content)) FROM nodes WHERE seq `+these+` GROUP BY 1, 2, 3`,
+		if err := r.q.Each(`SELECT tier, type, subtype, count(*), sum(bytes)
+			FROM (SELECT tier, type, subtype, octet_length(content) AS bytes FROM nodes WHERE seq `+these+unsorted+`) GROUP BY 1, 2, 3`,
 			[]any{rows}, r.uncount); err != nil {
 			return err
 		}
@@ -257,14 +258,15 @@ func (c counters) write(q sqlgraph.Query) error {
 	return nil
 }
 
-// count changes the counters of one tier, type and subtype.
+// count changes the counters of one tier, type and subtype. A counter that is wrong already must not stop the removal of what
+// it counts.
 func count(q sqlgraph.Query, tier, typ, subtype string, items, bytes int64) error {
-	changed, err := q.Exec(`UPDATE counters SET items = items + ?, bytes = bytes + ? WHERE tier = ? AND type = ? AND subtype = ?`,
+	changed, err := q.Exec(`UPDATE counters SET items = max(items + ?, 0), bytes = max(bytes + ?, 0) WHERE tier = ? AND type = ? AND subtype = ?`,
 		items, bytes, tier, typ, subtype)
 	if err != nil {
 		return err
 	}
-	if changed == 0 {
+	if changed == 0 && items > 0 {
 		_, err = q.Exec(`INSERT INTO counters (tier, type, subtype, items, bytes) VALUES (?, ?, ?, ?, ?)`, tier, typ, subtype, items, bytes)
 		return err
 	}

@@ -1,6 +1,10 @@
 package sqlite
 
-import "strconv"
+import (
+	"strconv"
+
+	"memdesk/backends/hypergraph"
+)
 
 // The own schema. Table and column names follow recurse (recurse.md, "Schema"), so
 // that one set of queries reads both; what differs:
@@ -129,7 +133,15 @@ var textUp = []string{
 	`CREATE VIRTUAL TABLE nodes_fts USING fts5 (content, metadata, content = 'nodes', content_rowid = 'seq',
 		tokenize = 'unicode61 remove_diacritics 2')`,
 	`INSERT INTO nodes_fts (nodes_fts) VALUES ('rebuild')`,
+	`DELETE FROM counters`, // both are derived from the rows, and made anew by a step down and up again
+	`INSERT INTO counters (tier, type, subtype, items, bytes) ` + countedRows,
 }
+
+// countedRows counts the rows as the counters keep them.
+const countedRows = `SELECT tier, type, subtype, count(*), sum(bytes)
+		FROM (SELECT tier, type, subtype, octet_length(content) AS bytes FROM nodes` + unsorted + `) GROUP BY tier, type, subtype
+	UNION ALL SELECT '` + hypergraph.EdgeTier + `', type, '', count(*), sum(bytes)
+		FROM (SELECT type, octet_length(label) AS bytes FROM hyperedges` + unsorted + `) GROUP BY type`
 
 var textDown = []string{
 	`DROP TABLE IF EXISTS nodes_fts`, // it may have been dropped already: then up makes it anew
