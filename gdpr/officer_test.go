@@ -33,6 +33,11 @@ func TestAnOfficersPapers(t *testing.T) {
 	if _, err := w.desk.Tell(t.Context(), r.ID, "somebody", "2026-03-01", ""); !errors.Is(err, model.InvalidInput) {
 		t.Errorf("a recipient whom nobody configured: %v", err)
 	}
+	for _, on := range [][2]string{{"2099-01-01", ""}, {"1999-01-01", ""}, {"", "2099-01-01"}, {"2026-03-01", "2026-02-28"}} {
+		if _, err := w.desk.Tell(t.Context(), r.ID, "Harbour Print", on[0], on[1]); !errors.Is(err, model.InvalidInput) {
+			t.Errorf("told and answered on %q: %v", on, err)
+		}
+	}
 	if _, err := w.desk.Tell(t.Context(), r.ID, "Harbour Print", "2026-03-01", ""); err != nil {
 		t.Fatal(err)
 	}

@@ -60,6 +60,12 @@ func (d *Desk) Tell(ctx context.Context, id, name, told, answered string) (Due, 
 	if err != nil {
 		return Due{}, err
 	}
+	last := d.Clock.Now().UTC().AddDate(0, 0, 1).Format(dateForm) // it may be tomorrow elsewhere
+	for _, on := range []string{told, answered} {
+		if on != "" && (on > last || on < r.Received) {
+			return Due{}, model.Errorf(model.InvalidInput, op, "%s is in the future, or before the request was received on %s", on, r.Received)
+		}
+	}
 	err = d.act(ctx, &r, op, nil, func(context.Context) (map[string]int64, error) {
 		return nil, d.edit(ctx, &r, func(r *Request) error {
 			i := slices.IndexFunc(r.Recipients, func(o receipt.Recipient) bool { return o.Name == name })
@@ -68,6 +74,9 @@ func (d *Desk) Tell(ctx context.Context, id, name, told, answered string) (Due, 
 			}
 			r.Recipients[i].Told = cmp.Or(told, r.Recipients[i].Told)
 			r.Recipients[i].Answered = cmp.Or(answered, r.Recipients[i].Answered)
+			if o := r.Recipients[i]; o.Answered != "" && o.Answered < o.Told {
+				return model.Errorf(model.InvalidInput, op, "%s cannot have answered on %s: it was told on %s", name, o.Answered, o.Told)
+			}
 			return nil
 		})
 	})
