@@ -1,11 +1,14 @@
 package devicelocal_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -13,6 +16,7 @@ import (
 	"memdesk/backends/backendtest"
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/devicelocal"
+	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/backends/seam/seamtest"
 	"memdesk/model"
 )
@@ -253,6 +257,42 @@ func TestAWatchOfARootThatIsMoved(t *testing.T) {
 		case <-late:
 			t.Fatal("the watch goes on")
 		}
+	}
+}
+
+// TestALeftoverOfALiveWriter: the rest of a write must not be taken from a writer that holds the lock.
+func TestALeftoverOfALiveWriter(t *testing.T) {
+	dir := t.TempDir()
+	const id = "a.md.tmp.0123456789abcdef"
+	plant(t, dir, "a.md", "ana was here\n")
+	plant(t, dir, id, "ana was")
+	root, err := rootdir.Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	lock, err := root.LockDir(t.Context(), ".")
+	if err != nil {
+		t.Skip("no lock of a directory here: ", err)
+	}
+	s := open(t, devicelocal.Config{Path: dir})
+	names := func(b []byte) bool { return strings.Contains(string(b), "holt") } // nobody here
+	req := model.ScrubRequest{Concerns: names, Traces: func(_ context.Context, medium io.Reader) (bool, error) {
+		b, err := io.ReadAll(medium)
+		return names(b), err
+	}}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	_, _ = s.Maintainer.Scrub(ctx, req) // it waits for the lock
+	if _, err := os.Stat(filepath.Join(dir, id)); err != nil {
+		t.Error(err)
+	}
+	lock.Unlock()
+	if out, err := s.Maintainer.Scrub(t.Context(), req); err != nil {
+		t.Errorf("%+v, %v", out, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, id)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("after the writer: %v", err)
 	}
 }
 

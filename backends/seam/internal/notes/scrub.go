@@ -208,11 +208,15 @@ func (w *scrubbing) leftover(id string, data []byte) {
 	if err != nil {
 		return
 	}
-	n := int64(0)
+	n, locked := int64(0), false
 	_, err = w.store.cfg.Tree.Change(w.ctx, "scrub", at, func(now []byte, exists bool) (seam.Edit, error) {
 		keep := seam.Edit{Keep: true}
 		if !exists || !bytes.HasPrefix(now, data) {
 			return keep, nil
+		}
+		if !locked { // the first decision is made without the lock: another follows under it
+			locked = true
+			return seam.Edit{Data: now}, nil
 		}
 		if err := aside(w.root.Take(id, rootdir.Seen{Exists: true, Data: data}, w.store.clock.Now(), nil)); err != nil {
 			return keep, err
