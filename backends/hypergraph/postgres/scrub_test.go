@@ -353,9 +353,11 @@ func sideRules(t *testing.T, srv *testpg.Server) {
 	dsn := database(t, srv, "rules", "postgres")
 	s := create(t, dsn)
 	testpg.Exec(t, dsn, `CREATE TABLE memdesk.once (n int PRIMARY KEY, k text UNIQUE, j jsonb); CREATE TABLE memdesk.fixed (n int PRIMARY KEY, k text CHECK (k = 'Teo'));
-		INSERT INTO memdesk.once VALUES (1, 'Teo Alvarez', '{"a": 1}'), (2, 'Teo  Alvarez', '["T-e-o"]'), (3, 'T-e-o', NULL); INSERT INTO memdesk.fixed VALUES (1, 'Teo'), (2, NULL)`)
+		INSERT INTO memdesk.once VALUES (1, 'Teo Alvarez', '{"a": 1}'), (2, 'Teo  Alvarez', '["T-e-o"]'), (3, 'T-e-o', NULL); INSERT INTO memdesk.fixed VALUES (1, 'Teo'), (2, NULL);
+		CREATE TABLE memdesk.hist (n int PRIMARY KEY, node_id text, before int REFERENCES memdesk.hist); CREATE TABLE memdesk.hist2 (h int REFERENCES memdesk.hist);
+		INSERT INTO memdesk.hist VALUES (1, 'gone', NULL), (2, 'gone', NULL), (3, 'gone', 2), (4, 'stays', NULL); INSERT INTO memdesk.hist2 VALUES (1)`)
 	names := regexp.MustCompile(`Teo( +Alvarez)?|T-e-o`)
-	res, err := s.Maintainer().Scrub(t.Context(), model.ScrubRequest{Concerns: names.Match, Redact: func(b []byte) []byte {
+	res, err := s.Maintainer().Scrub(t.Context(), model.ScrubRequest{Removed: []string{"gone"}, Concerns: names.Match, Redact: func(b []byte) []byte {
 		return regexp.MustCompile(`Teo( +Alvarez)?`).ReplaceAll(b, []byte("[erased]"))
 	}})
 	got := verdicts(t, res, err)
@@ -364,6 +366,12 @@ func sideRules(t *testing.T, srv *testpg.Server) {
 	}
 	if r := got["fixed (rows)"]; r.Verdict != model.VerdictFailed || !strings.Contains(r.Reason, "1 rows cannot be changed") {
 		t.Errorf("%+v", r)
+	}
+	if r := got["hist (rows)"]; r.Verdict != model.VerdictFailed || r.Rows != 2 || !strings.Contains(r.Reason, "1 rows cannot be changed") {
+		t.Errorf("%+v", r)
+	}
+	if rows := testpg.Value(t, dsn, `SELECT string_agg(n::text, ' ' ORDER BY n) FROM memdesk.hist`); rows != "1 4" {
+		t.Errorf("rows %q are left, want 1 and 4", rows)
 	}
 	if rows := testpg.Value(t, dsn, `SELECT string_agg(concat_ws(' ', n, k, j), '; ' ORDER BY n) FROM memdesk.once`); rows != `1 [erased] {"a": 1}; 2 [erased]-2 ""; 3 ` {
 		t.Errorf("rows %q", rows)

@@ -65,8 +65,9 @@ func cleanTable(q *query, table, workspace string, req model.ScrubRequest, res *
 	if err != nil {
 		return err
 	}
+	stuck := 0
 	if !req.Dry {
-		if res.Rows, err = dropTied(q, t.from, t.mine, t.args, t.texts, req.Removed); err != nil {
+		if res.Rows, stuck, err = t.dropTied(); err != nil {
 			return err
 		}
 	}
@@ -86,7 +87,6 @@ func cleanTable(q *query, table, workspace string, req model.ScrubRequest, res *
 	if req.Dry {
 		return nil
 	}
-	stuck := 0
 	for n, c := range changes {
 		switch err := t.changeOnce(c, n); {
 		case err == nil:
@@ -252,21 +252,46 @@ func (t *sideTable) change(c rowChange) error {
 	return err
 }
 
-// dropTied removes the rows whose node_id or hyperedge_id is a removed item.
-func dropTied(q *query, from, mine string, args []any, texts, removed []string) (int64, error) {
-	var gone int64
+// dropTied removes the rows whose node_id or hyperedge_id is a removed item, one by one where the table's own rules refuse to
+// remove them at once. stuck of them stay.
+func (t *sideTable) dropTied() (gone int64, stuck int, err error) {
 	for _, column := range []string{"node_id", "hyperedge_id"} {
-		ids := tiedBy(column, removed)
-		if !slices.Contains(texts, column) || len(ids) == 0 {
+		ids := tiedBy(column, t.req.Removed)
+		if !slices.Contains(t.texts, column) || len(ids) == 0 {
 			continue
 		}
-		n, err := q.Exec(fmt.Sprintf(`DELETE FROM %s WHERE %s::text = ANY($%d)%s`, from, quote(column), len(args)+1, mine), append(slices.Clone(args), any(ids))...)
-		if err != nil {
-			return 0, err
+		these := fmt.Sprintf(` FROM %s WHERE %s::text = ANY($%d)%s`, t.from, quote(column), len(t.args)+1, t.mine)
+		args := append(slices.Clone(t.args), any(ids))
+		err := t.q.atomically(func() error {
+			n, err := t.q.Exec(`DELETE`+these, args...)
+			gone += n
+			return err
+		})
+		if err == nil {
+			continue
 		}
-		gone += n
+		if t.q.broken != nil {
+			return 0, 0, err
+		}
+		var rows []rowChange
+		if err := t.q.Each(`SELECT tableoid::text, ctid::text`+these, args, func(scan func(...any) error) error {
+			c := rowChange{drop: true}
+			err := scan(&c.row[0], &c.row[1])
+			rows = append(rows, c)
+			return err
+		}); err != nil {
+			return 0, 0, err
+		}
+		for left := -1; left != len(rows); { // the rows may refer to one another
+			left = len(rows)
+			rows = slices.DeleteFunc(rows, func(c rowChange) bool { return t.changeOnce(c, 0) == nil })
+			gone += int64(left - len(rows))
+		}
+		if stuck += len(rows); t.q.broken != nil {
+			return 0, 0, t.q.broken
+		}
 	}
-	return gone, nil
+	return gone, stuck, nil
 }
 
 // tiedBy is what a column holds in the rows of the items.

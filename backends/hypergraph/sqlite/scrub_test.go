@@ -152,6 +152,30 @@ func TestScrubCleansTheSideTables(t *testing.T) {
 	}
 }
 
+// TestScrubGoesOnBesideRowsThatStay: a row of another program that refers to a tied row keeps that one, and nothing else.
+func TestScrubGoesOnBesideRowsThatStay(t *testing.T) {
+	s, path := newRecurse(t,
+		`CREATE TABLE retrieval_outcomes (id INTEGER PRIMARY KEY, node_id TEXT, before REFERENCES retrieval_outcomes (id))`,
+		`CREATE TABLE notes (outcome REFERENCES retrieval_outcomes (id), said TEXT)`,
+		`INSERT INTO retrieval_outcomes VALUES (901, 'gone', NULL), (902, 'gone', NULL), (903, 'gone', 902), (904, 'stays', NULL)`,
+		`INSERT INTO notes VALUES (901, 'for `+hers+`')`)
+	res, err := s.Maintainer().Scrub(t.Context(), naming("gone"))
+	got := verdicts(t, res, err)
+	outcomes := res[slices.IndexFunc(res, func(r model.LayerResult) bool { return strings.HasSuffix(r.Layer, ":retrieval_outcomes") })]
+	if outcomes.Verdict != model.VerdictFailed || outcomes.Rows != 2 || !strings.HasPrefix(outcomes.Reason, "1 rows cannot") {
+		t.Errorf("%+v", outcomes)
+	}
+	if len(got) < 3 {
+		t.Errorf("%+v: the other layers are missing", got)
+	}
+	if left := peek(t, path, `SELECT id FROM retrieval_outcomes ORDER BY 1`); !slices.Equal(left, []string{"901", "904"}) {
+		t.Errorf("left: %q", left)
+	}
+	if said := peek(t, path, `SELECT said FROM notes`); !slices.Equal(said, []string{"for [erased]"}) {
+		t.Errorf("the other program's row: %q", said)
+	}
+}
+
 // TestScrubOfANodeAndAnEdgeOfOneName: the rows of a node stay when the edge of the same name goes, and the
 // other way round.
 func TestScrubOfANodeAndAnEdgeOfOneName(t *testing.T) {

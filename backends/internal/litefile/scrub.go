@@ -150,19 +150,21 @@ func (m Medium) scrubTables(ctx context.Context, req model.ScrubRequest, step fu
 				out = append(out, res)
 				continue
 			}
+			var dropped dropping
 			var refused model.LayerResult
 			if !table.items {
-				if res.Rows, refused, err = m.dropRows(q, table.name, req); err != nil {
+				if dropped, refused, err = m.dropRows(q, table.name, key, req); err != nil {
 					return err
 				}
+				res.Rows = dropped.gone
 			}
-			first, err := m.cleanParts(q, table, key, req, &res, refused)
+			first, err := m.cleanParts(q, table, key, req, dropped.kept, &res, refused)
 			if err != nil {
 				return err
 			}
 			if at := len(out); first.kept > 0 {
 				tied = append(tied, func() error {
-					again, err := m.cleanParts(q, table, key, req, &out[at], refused)
+					again, err := m.cleanParts(q, table, key, req, dropped.kept, &out[at], refused)
 					out[at].Rows -= min(again.done, first.partly)
 					return err
 				})
@@ -188,8 +190,9 @@ func (m Medium) scrubTables(ctx context.Context, req model.ScrubRequest, step fu
 // tally counts the rows that were changed, and those that the table's own rules kept: a row changed in part is both.
 type tally struct{ done, kept, partly int64 }
 
-// cleanParts goes through a table, and adds to its result. refused is the result of rows that had to stay; empty: none.
-func (m Medium) cleanParts(q *Query, table sideTable, key []string, req model.ScrubRequest, res *model.LayerResult, refused model.LayerResult) (all tally, err error) {
+// cleanParts goes through a table, and adds to its result. stuck rows of it cannot be removed; refused is the result
+// of rows that had to stay; empty: none.
+func (m Medium) cleanParts(q *Query, table sideTable, key []string, req model.ScrubRequest, stuck int64, res *model.LayerResult, refused model.LayerResult) (all tally, err error) {
 	clean := model.LayerResult{Layer: res.Layer, Method: "rows rewritten or removed", Verdict: model.VerdictClean, Rows: res.Rows}
 	for _, p := range table.parts {
 		t, more, err := m.cleanTable(q, table.name, p, key, req)
@@ -204,8 +207,9 @@ func (m Medium) cleanParts(q *Query, table sideTable, key []string, req model.Sc
 	if refused.Layer != "" {
 		clean.Method, clean.Verdict, clean.Reason = refused.Method, refused.Verdict, refused.Reason
 	}
-	if clean.Rows += all.done; all.kept > 0 {
-		clean.Verdict, clean.Reason = model.VerdictFailed, fmt.Sprintf("%d rows cannot be changed, because of the table's own rules: change them with the program whose table it is", all.kept)
+	clean.Rows += all.done
+	if n := all.kept + stuck; n > 0 {
+		clean.Verdict, clean.Reason = model.VerdictFailed, fmt.Sprintf("%d rows cannot be changed, because of the table's own rules: change them with the program whose table it is", n)
 	}
 	*res = clean
 	return all, nil
@@ -381,30 +385,95 @@ func (m Medium) belongs(q *Query, table string, subjects []string) (all int64, e
 	return all, err
 }
 
-// dropRows removes the rows of a table that are tied to a removed item or belong to the person, and counts them. The
-// person's rows stay where the request refuses the table.
-func (m Medium) dropRows(q *Query, table string, req model.ScrubRequest) (gone int64, refused model.LayerResult, err error) {
-	if gone, err = m.dropTied(q, table, req.Removed); err != nil {
-		return 0, refused, err
+// dropRows removes the rows of a table that are tied to a removed item or belong to the person. The person's rows stay
+// where the request refuses the table.
+func (m Medium) dropRows(q *Query, table string, key []string, req model.ScrubRequest) (d dropping, refused model.LayerResult, err error) {
+	d = dropping{q: q, table: table, key: key}
+	for _, column := range m.Tied {
+		if err := d.by(column, m.raw(column, req.Removed)); err != nil {
+			return d, refused, err
+		}
+	}
+	if cond := m.TiedRows[table]; cond != "" && len(req.Removed) > 0 {
+		ids := make([]string, len(req.Removed))
+		for i, id := range req.Removed {
+			ids[i] = unmarked.Replace(id)
+		}
+		if err := d.where(` WHERE `+cond, string(jsonedit.QuoteList(ids))); err != nil {
+			return d, refused, err
+		}
 	}
 	n, err := m.belongs(q, table, req.Subjects)
 	if err != nil || n == 0 {
-		return gone, refused, err
+		return d, refused, err
 	}
 	if refused, may := req.Permits(m.tableLayer(table), nil); !may {
-		return gone, refused, nil
+		return d, refused, nil
 	}
 	conditions, err := m.owned(q, table)
 	for _, cond := range conditions {
 		for _, s := range req.Subjects {
-			n, err := q.Exec(`DELETE FROM `+quote(table)+` WHERE `+cond, s)
-			if err != nil {
-				return 0, refused, err
+			if err := d.where(` WHERE `+cond, s); err != nil {
+				return d, refused, err
 			}
-			gone += n
 		}
 	}
-	return gone, refused, err
+	return d, refused, err
+}
+
+// dropping removes rows of one table, and counts them and those that the table's own rules keep.
+type dropping struct {
+	q          *Query
+	table      string
+	key        []string
+	gone, kept int64
+}
+
+// by removes the rows in which a column, where the table has it, holds one of the values.
+func (d *dropping) by(column string, values []string) error {
+	has, err := hasColumn(d.q, d.table, column)
+	if err != nil || !has {
+		return err
+	}
+	for part := range slices.Chunk(values, 500) {
+		args := make([]any, len(part))
+		for i, v := range part {
+			args[i] = v
+		}
+		if err := d.where(` WHERE `+quote(column)+` IN (?`+strings.Repeat(`,?`, len(part)-1)+`)`, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// where removes the rows of a condition at once, or one by one where the table's own rules, such as a row of another program
+// that refers to one of them, refuse that.
+func (d *dropping) where(cond string, args ...any) error {
+	err := d.q.Atomically(func() error {
+		n, err := d.q.Exec(`DELETE FROM `+quote(d.table)+cond, args...)
+		d.gone += n
+		return err
+	})
+	if err == nil || d.q.broken != nil {
+		return err
+	}
+	var rows []cleanRow
+	if err := eachRow(d.q, d.table, d.key, nil, cond, args, func(at, _ []any) error {
+		rows = append(rows, cleanRow{at: at, drop: true})
+		return nil
+	}); err != nil {
+		return err
+	}
+	for left := -1; left != len(rows); { // the rows may refer to one another
+		left = len(rows)
+		rows = slices.DeleteFunc(rows, func(r cleanRow) bool {
+			return d.q.Atomically(func() error { return r.write(d.q, d.table, d.key, nil) }) == nil
+		})
+		d.gone += int64(left - len(rows))
+	}
+	d.kept += int64(len(rows))
+	return d.q.broken
 }
 
 // cleanTable goes through one part of a table row by row: a list of ids loses the removed ones, a text that
@@ -491,29 +560,6 @@ func (m Medium) wholeRows(q *Query, table string, key []string) (map[string]bool
 // unmarked takes the marks out of an id.
 var unmarked = strings.NewReplacer(model.Inner+model.Inner, model.Inner, model.Inner, "")
 
-// dropTied removes the rows that one of the tied columns ties to a removed item.
-func (m Medium) dropTied(q *Query, table string, removed []string) (gone int64, err error) {
-	for _, column := range m.Tied {
-		n, err := deleteBy(q, table, []string{column}, m.raw(column, removed))
-		if err != nil {
-			return 0, err
-		}
-		gone += n
-	}
-	if cond := m.TiedRows[table]; cond != "" && len(removed) > 0 {
-		ids := make([]string, len(removed))
-		for i, id := range removed {
-			ids[i] = unmarked.Replace(id)
-		}
-		n, err := q.Exec(`DELETE FROM `+quote(table)+` WHERE `+cond, string(jsonedit.QuoteList(ids)))
-		if err != nil {
-			return 0, err
-		}
-		gone += n
-	}
-	return gone, nil
-}
-
 // raw gives the values of a column for the ids of items.
 func (m Medium) raw(column string, items []string) (ids []string) {
 	if m.Raw == nil {
@@ -525,33 +571,6 @@ func (m Medium) raw(column string, items []string) (ids []string) {
 		}
 	}
 	return ids
-}
-
-// deleteBy removes the rows in which one of the columns, where the table has it, holds one
-// of the values.
-func deleteBy(q *Query, table string, columns, values []string) (int64, error) {
-	var gone int64
-	for _, column := range columns {
-		has, err := hasColumn(q, table, column)
-		if err != nil {
-			return 0, err
-		}
-		if !has {
-			continue
-		}
-		for part := range slices.Chunk(values, 500) {
-			args := make([]any, len(part))
-			for i, v := range part {
-				args[i] = v
-			}
-			n, err := q.Exec(`DELETE FROM `+quote(table)+` WHERE `+quote(column)+` IN (?`+strings.Repeat(`,?`, len(part)-1)+`)`, args...)
-			if err != nil {
-				return 0, err
-			}
-			gone += n
-		}
-	}
-	return gone, nil
 }
 
 func hasColumn(q *Query, table, column string) (bool, error) {
