@@ -9,7 +9,7 @@ import (
 )
 
 func (l layout) edgeSelect() string {
-	return `SELECT e.id, e.type, COALESCE(` + sqlgraph.Bounded(`e.label`) + `, ''), COALESCE(CAST(e.weight AS REAL), 1.0),
+	return `SELECT e.id, COALESCE(e.type, ''), COALESCE(` + sqlgraph.Bounded(`e.label`) + `, ''), COALESCE(CAST(e.weight AS REAL), 1.0),
 		COALESCE(CAST(` + sqlgraph.Bounded(`e.metadata`) + ` AS TEXT), ''), ` + l.edgeCreated + `, ` + sqlgraph.Oversize(`e.label`, `e.metadata`) + ` FROM hyperedges e`
 }
 
@@ -90,7 +90,7 @@ func (s *Store) selectEdges(q sqlgraph.Query, c conditions, rest string) ([]hype
 	for part := range slices.Chunk(ids, idBatch) {
 		var c conditions
 		c.In(`m.hyperedge_id`, part)
-		if err := q.Each(`SELECT m.hyperedge_id, m.node_id, COALESCE(m.role, ''), COALESCE(CAST(m.position AS INTEGER), 0) AS place FROM membership m`+c.Where()+`
+		if err := q.Each(`SELECT m.hyperedge_id, COALESCE(m.node_id, ''), COALESCE(m.role, ''), COALESCE(CAST(m.position AS INTEGER), 0) AS place FROM membership m`+c.Where()+`
 			ORDER BY m.hyperedge_id, place, m.node_id, m.role`, c.Args, func(scan func(...any) error) error {
 			var edge string
 			var m hypergraph.Membership

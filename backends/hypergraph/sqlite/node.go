@@ -19,7 +19,7 @@ func (l layout) nodeSelect() string {
 		return `n.seq, n.id, n.type, n.subtype, ` + sqlgraph.Bounded(`n.content`) + `, n.tier, n.confidence, ` + sqlgraph.Bounded(`n.provenance`) + `, ` + sqlgraph.Bounded(`n.metadata`) + `, n.subject_id,
 			n.created_at, n.updated_at, n.last_accessed, n.access_count, ` + l.hasVector + `, n.row_version, ` + nodeOversize
 	}
-	return `n.rowid, n.id, n.type, COALESCE(n.subtype, ''), ` + sqlgraph.Bounded(`n.content`) + `, COALESCE(n.tier, 'task'),
+	return `n.rowid, n.id, COALESCE(n.type, ''), COALESCE(n.subtype, ''), ` + sqlgraph.Bounded(`n.content`) + `, COALESCE(n.tier, 'task'),
 		COALESCE(CAST(n.confidence AS REAL), 1.0), COALESCE(CAST(` + sqlgraph.Bounded(`n.provenance`) + ` AS TEXT), ''), COALESCE(CAST(` + sqlgraph.Bounded(`n.metadata`) + ` AS TEXT), ''),
 		'', ` + l.created + `, ` + l.updated + `, ` + l.accessed + `, COALESCE(CAST(n.access_count AS INTEGER), 0),
 		(` + l.hasVector + `), 0, ` + nodeOversize
@@ -67,7 +67,7 @@ func (s *Store) addDecisions(q sqlgraph.Query, rows []nodeRow, ids []string) err
 	for batch := range slices.Chunk(ids, idBatch) {
 		var c conditions
 		c.In(`d.node_id`, batch)
-		err := q.Each(`SELECT d.node_id, d.decision_type, COALESCE(CAST(d.confidence AS INTEGER), 0), COALESCE(d.prompt, ''),
+		err := q.Each(`SELECT d.node_id, COALESCE(d.decision_type, ''), COALESCE(CAST(d.confidence AS INTEGER), 0), COALESCE(d.prompt, ''),
 			COALESCE(CAST(d.files AS TEXT), ''), COALESCE(d.branch, ''), COALESCE(d.commit_hash, ''), COALESCE(d.parent_id, ''), COALESCE(d.status, '')
 			FROM decisions d `+c.Where(), c.Args, func(scan func(...any) error) error {
 			var id string

@@ -4,11 +4,35 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/sqlite"
 	"memdesk/model"
 )
+
+// TestMissingTypes: columns of another program's file may admit NULL, and one such row must not hide the others.
+func TestMissingTypes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rlm.db")
+	ddl := strings.NewReplacer(`type TEXT NOT NULL`, `type TEXT`, `node_id TEXT NOT NULL`, `node_id TEXT`).Replace(recurseDDL(t))
+	runSQL(t, path, ddl+`
+		INSERT INTO nodes (id, type, content) VALUES ('a', NULL, 'a lamp'), ('b', 'fact', 'a lamp');
+		INSERT INTO decisions (node_id, decision_type) VALUES ('a', NULL);
+		INSERT INTO hyperedges (id, type) VALUES ('odd', NULL);
+		INSERT INTO membership VALUES ('odd', 'b', 'subject', 0), ('odd', NULL, 'object', 1);`)
+	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+	must(t, err)
+	defer db.Close()
+	if page, err := db.ListNodes(t.Context(), hypergraph.Listing{Limit: 10}); err != nil || len(page.Nodes) != 2 {
+		t.Errorf("%d nodes, %v", len(page.Nodes), err)
+	}
+	if page, err := db.ListEdges(t.Context(), hypergraph.Listing{Limit: 10}); err != nil || len(page.Edges) != 1 {
+		t.Errorf("%d edges, %v", len(page.Edges), err)
+	}
+	must(t, db.DeleteEdge(t.Context(), "odd"))
+	must(t, db.DeleteNode(t.Context(), "a"))
+}
 
 // TestOrphanMembershipsDoNotProtectANode: a writer without foreign keys leaves membership rows of
 // removed edges (recurse.md, Traps). The node must be removed nevertheless, and these rows with it.
@@ -23,6 +47,9 @@ func TestOrphanMembershipsDoNotProtectANode(t *testing.T) {
 	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
 	must(t, err)
 	defer db.Close()
+	if edges, total, err := db.EdgesOf(t.Context(), "b", 10); err != nil || len(edges) != 1 || total != 1 {
+		t.Errorf("%d edges of %d, %v; want 1 of 1", len(edges), total, err)
+	}
 	must(t, db.DeleteNode(t.Context(), "b"))
 	if _, err := db.GetNode(t.Context(), "b"); !errors.Is(err, model.NotFound) {
 		t.Errorf("the node is still there: %v", err)

@@ -324,7 +324,9 @@ func (r Reads) EdgesOf(ctx context.Context, node string, limit int) (edges []hyp
 	err = r.View(ctx, "edges", func(q Query) error {
 		c := r.Conditions("m")
 		c.Add(`m.node_id = ?`, node)
-		if _, err := q.One(`SELECT count(DISTINCT m.hyperedge_id) FROM `+r.Table("membership")+` m`+c.Where(), c.Args, &total); err != nil {
+		// As in edgesOfAll, a row of a removed edge is no edge.
+		if _, err := q.One(`SELECT count(DISTINCT e.id) FROM `+r.Table("membership")+` m
+			JOIN `+r.Table("hyperedges")+` e ON e.id = m.hyperedge_id`+r.Tie("e", "m")+c.Where(), c.Args, &total); err != nil {
 			return err
 		}
 		e := r.Conditions("e")
