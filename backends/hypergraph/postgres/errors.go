@@ -108,7 +108,7 @@ var states = []struct {
 	{"53 57 58", model.Unavailable, "the server cannot serve now"},
 }
 
-// wordedServer decides by SQLSTATE.
+// wordedServer decides by SQLSTATE, which a pooler may leave out.
 func wordedServer(op string, e *pgconn.PgError) error {
 	say := func(kind model.Kind, words string) error {
 		return model.E(kind, op, pgserver.Proven(e, fmt.Errorf("%s (SQLSTATE %s)", words, e.Code)))
@@ -116,7 +116,7 @@ func wordedServer(op string, e *pgconn.PgError) error {
 	if pgserver.Policy(e) {
 		return say(model.PermissionDenied, pgserver.HidesRows+", or a database of its own")
 	}
-	for _, code := range []string{e.Code, e.Code[:2]} {
+	for _, code := range []string{e.Code, e.Code[:min(2, len(e.Code))]} {
 		for _, s := range states {
 			if slices.Contains(strings.Fields(s.codes), code) {
 				return say(s.kind, s.words)
