@@ -20,31 +20,29 @@ func (m maintainer) OpenLayer(ctx context.Context, id string) (io.ReadCloser, er
 	if r, ok, err := m.openNumbers(ctx, id); ok || err != nil {
 		return r, err
 	}
-	var files []relation
+	var files []segments
 	super := false
 	err := m.s.ops.read(ctx, op, func(q *query) (err error) {
 		if super, err = m.s.seesFiles(q); err != nil || !super {
 			return err
 		}
-		text := relations
-		switch id {
-		case layerStatistics:
-			text = samples
-		case layerWAL:
-			text = walFiles
-		case layerLog:
-			text = logFiles
-		case layerNotify:
-			text = notifyFiles
-		}
-		all, err := readRelations(q, text)
 		files = nil
-		for _, f := range all {
-			if f.layer == id {
-				files = append(files, f)
+		// A table may have the name of a layer of the server.
+		for _, text := range []string{relations, map[string]string{layerStatistics: samples, layerWAL: walFiles, layerLog: logFiles, layerNotify: notifyFiles}[id]} {
+			if text == "" {
+				continue
+			}
+			all, err := readRelations(q, text)
+			if err != nil {
+				return err
+			}
+			for _, f := range all {
+				if f.layer == id {
+					files = append(files, segments{path: f.path, may: f.table == ""}) // a recycled log file has another name
+				}
 			}
 		}
-		return err
+		return nil
 	})
 	switch {
 	case err != nil:
@@ -54,12 +52,7 @@ func (m maintainer) OpenLayer(ctx context.Context, id string) (io.ReadCloser, er
 	case len(files) == 0:
 		return nil, model.Errorf(model.NotFound, op, "the store has no layer %.200q whose bytes can be read", id)
 	}
-	r := &fileReader{ctx: ctx, s: m.s}
-	for _, f := range files {
-		// A recycled log file has another name.
-		r.files = append(r.files, segments{path: f.path, may: id == layerWAL || id == layerLog || id == layerNotify})
-	}
-	return r, nil
+	return &fileReader{ctx: ctx, s: m.s, files: files}, nil
 }
 
 // segments is a file; a table's file continues in path.1, path.2 and so on.

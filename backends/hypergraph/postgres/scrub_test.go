@@ -442,6 +442,10 @@ func namedElsewhere(t *testing.T, srv *testpg.Server) {
 			t.Errorf("%s: %+v", id, l)
 		}
 	}
+	testpg.Exec(t, dsn, `CREATE TABLE memdesk.statistics (body text); INSERT INTO memdesk.statistics VALUES ('`+hers+`'); CREATE TABLE memdesk.wal (body text); INSERT INTO memdesk.wal VALUES ('`+hers+`')`)
+	if found := inLayers(t, s.Maintainer(), hers); found["statistics"] < 1 || found["wal"] < 1 {
+		t.Errorf("tables with the names of layers: %v", found)
+	}
 	for _, id := range []string{"", "backups", "../postgresql.conf", "PG_VERSION"} {
 		if _, err := s.Maintainer().OpenLayer(t.Context(), id); model.KindOf(err) != model.NotFound {
 			t.Errorf("OpenLayer(%q): %v", id, err)
