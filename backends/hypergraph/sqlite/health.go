@@ -33,8 +33,7 @@ func (s *Store) Look(ctx context.Context) []model.HealthFinding {
 	case !fts:
 		return append(found, vitals.Down(model.FindingIndex, "this program was built without the tag sqlite_fts5: nothing can be searched or retained here")...)
 	case version != schemaVersion():
-		return append(found, vitals.Down(model.FindingSchema, fmt.Sprintf(
-			"the schema is at %d and this program works with %d: another process has moved it; run `memdesk migrate`", version, schemaVersion()))...)
+		return append(found, vitals.Down(model.FindingSchema, "nothing can be recalled or retained: "+outdated(version))...)
 	}
 	err = s.view(ctx, "health", func(q *query) error {
 		_, err := q.One(`SELECT count(*) FROM (SELECT rowid FROM nodes_fts WHERE nodes_fts MATCH 'a' LIMIT 1)`, nil, &hits)

@@ -21,7 +21,10 @@ func (dialect) WordsExpr(terms []string, prefix bool) string {
 }
 
 // WordsMatches implements sqlgraph.Dialect.
-func (dialect) WordsMatches(q sqlgraph.Query, expr string, limit int) (n int64, err error) {
+func (d dialect) WordsMatches(q sqlgraph.Query, expr string, limit int) (n int64, err error) {
+	if err := d.current(q); err != nil {
+		return 0, err
+	}
 	_, err = q.One(`SELECT count(*) FROM (SELECT 1 FROM nodes_fts WHERE nodes_fts MATCH ? LIMIT ?)`, []any{expr, limit}, &n)
 	return n, err
 }

@@ -4,17 +4,21 @@ import (
 	"context"
 	"fmt"
 
+	"memdesk/backends/hypergraph/internal/sqlgraph"
 	"memdesk/model"
 )
 
 // schemaVersion is the last migration this program knows.
 func schemaVersion() int64 { return migrations[len(migrations)-1].version }
 
-// migrate brings a file of memdesk's own schema to the present version; a file of a newer version is
-// Unsupported and unchanged.
-func (s *Store) migrate(ctx context.Context, found contents) error {
+// migrate makes the schema of a new file, and with create brings an older one to the present version. A file of a newer version
+// is Unsupported and unchanged. Opening alone changes no schema: a migration is an act of its own, with a record.
+func (s *Store) migrate(ctx context.Context, found contents, create bool) error {
 	switch {
 	case found.application == applicationID && found.version == schemaVersion():
+		return nil
+	case found.application == applicationID && found.version < schemaVersion() && len(found.tables) > 0 && !create:
+		s.notes = append(s.notes, "it takes no changes and no search: "+outdated(found.version))
 		return nil
 	case found.application == applicationID && found.version > schemaVersion():
 		return model.Errorf(model.Unsupported, "open", "%q has schema %d of a newer memdesk, this one knows %d: open it with the newer program",
@@ -29,6 +33,33 @@ func (s *Store) migrate(ctx context.Context, found contents) error {
 		}
 	}
 	return s.Migrate(ctx, schemaVersion())
+}
+
+func outdated(version int64) string {
+	return fmt.Sprintf("its schema is version %d and this memdesk works with %d: `memdesk migrate --store NAME` brings it up to date", version, schemaVersion())
+}
+
+// current is PermissionDenied in a file of the own schema whose version is another: for changes, and for what reads the index of
+// words. It asks each time, because another process may migrate the file.
+func (s *Store) current(q sqlgraph.Query) error {
+	var version int64
+	if !s.layout.own {
+		return nil
+	}
+	if _, err := q.One(`PRAGMA user_version`, nil, &version); err != nil || version == schemaVersion() {
+		return err
+	}
+	return model.Errorf(model.PermissionDenied, q.Op(), "%q takes no changes and no search: %s", s.file.Name, outdated(version))
+}
+
+// changing is a transaction of the items.
+func (s *Store) changing(ctx context.Context, op string, fn func(*query) error) error {
+	return s.file.Change(ctx, op, func(q *query) error {
+		if err := s.current(q); err != nil {
+			return err
+		}
+		return fn(q)
+	})
 }
 
 // Migrate takes a store of the own schema up or down to a version, one step per transaction that also records

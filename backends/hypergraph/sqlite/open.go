@@ -130,7 +130,7 @@ func (s *Store) prepare(ctx context.Context, cfg Config) error {
 		s.kind, s.layout = RecurseSchema, recurseLayout(found.has("node_embeddings"))
 	case found.application == applicationID || len(found.tables) == 0 && cfg.Create:
 		s.kind, s.layout = OwnSchema, ownLayout()
-		if err := s.migrate(ctx, found); err != nil {
+		if err := s.migrate(ctx, found, cfg.Create); err != nil {
 			return err
 		}
 		s.vocabulary = fileVocabulary("", "")

@@ -249,6 +249,40 @@ func TestMigrateUpAndDown(t *testing.T) {
 	}
 }
 
+// TestOpeningMigratesNothing: a migration leaves a record, opening does not. An older file is read, and says what it needs.
+func TestOpeningMigratesNothing(t *testing.T) {
+	ctx := t.Context()
+	for _, readOnly := range []bool{false, true} {
+		s, _, path := newStore(t)
+		must(t, s.CreateNode(ctx, fact("x", "a needle")))
+		must(t, s.Migrate(ctx, 1))
+		if err := s.CreateNode(ctx, fact("y", "another")); !errors.Is(err, model.PermissionDenied) || !strings.Contains(err.Error(), "memdesk migrate") {
+			t.Errorf("a change of the store that was open meanwhile: %v", err)
+		}
+		must(t, s.Close())
+		s, err := sqlite.Open(ctx, sqlite.Config{Path: path, ReadOnly: readOnly})
+		must(t, err)
+		if got := peek(t, path, `PRAGMA user_version`); got[0] != "1" || !strings.Contains(strings.Join(s.Notes(), " "), "memdesk migrate") {
+			t.Errorf("schema %s, notes %q", got, s.Notes())
+		}
+		if page, err := s.ListNodes(ctx, hypergraph.Listing{Limit: 5}); err != nil || len(page.Nodes) != 1 {
+			t.Errorf("%d nodes, %v", len(page.Nodes), err)
+		}
+		_, err = s.SearchByContent(ctx, "needle", hypergraph.SearchOptions{})
+		if !errors.Is(err, model.PermissionDenied) || !strings.Contains(err.Error(), "memdesk migrate") {
+			t.Errorf("a search: %v", err)
+		}
+		if !readOnly {
+			must(t, s.Migrate(ctx, 2))
+			must(t, s.CreateNode(ctx, fact("y", "another needle")))
+			if res, err := s.SearchByContent(ctx, "needle", hypergraph.SearchOptions{}); err != nil || len(res.Hits) != 2 {
+				t.Errorf("after the migration: %+v, %v", res, err)
+			}
+		}
+		must(t, s.Close())
+	}
+}
+
 // TestMigrationStepIsAtomic puts a table in the migration's way.
 func TestMigrationStepIsAtomic(t *testing.T) {
 	s, _, path := newStore(t)

@@ -33,7 +33,7 @@ func (o ops) change(ctx context.Context, op string, fn func(*query) error) error
 			return o.tx.Atomically(func() error { return fn(o.tx) })
 		})
 	}
-	return o.s.file.Change(ctx, op, fn)
+	return o.s.changing(ctx, op, fn)
 }
 
 var _ hypergraph.Ops = ops{}

@@ -107,7 +107,7 @@ func (s *Store) Close() error {
 // continue; after a failure of the database itself (a full disk, an interrupt) every further operation
 // is refused and nothing is committed, whatever fn returns.
 func (s *Store) WithTx(ctx context.Context, fn func(hypergraph.Ops) error) error {
-	return s.file.Change(ctx, "transaction", func(q *query) error {
+	return s.changing(ctx, "transaction", func(q *query) error {
 		return fn(newOps(s, q))
 	})
 }
