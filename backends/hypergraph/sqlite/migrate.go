@@ -42,14 +42,24 @@ func outdated(version int64) string {
 // current is PermissionDenied in a file of the own schema whose version is another: for changes, and for what reads the index of
 // words. It asks each time, because another process may migrate the file.
 func (s *Store) current(q sqlgraph.Query) error {
-	var version int64
 	if !s.layout.own {
-		return nil
+		return s.sameTables(q)
 	}
+	var version int64
 	if _, err := q.One(`PRAGMA user_version`, nil, &version); err != nil || version == schemaVersion() {
 		return err
 	}
 	return model.Errorf(model.PermissionDenied, q.Op(), "%q takes no changes and no search: %s", s.file.Name, outdated(version))
+}
+
+// sameTables is Unavailable in a recurse file that has a table of vectors since it was opened: edits would leave the old text's
+// vector in it.
+func (s *Store) sameTables(q sqlgraph.Query) error {
+	var vectors bool
+	if _, err := q.One(`SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'node_embeddings')`, nil, &vectors); err != nil || vectors == s.layout.vectors {
+		return err
+	}
+	return model.Errorf(model.Unavailable, q.Op(), "the tables of %q have changed: open the store again", s.file.Name)
 }
 
 // changing is a transaction of the items.

@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -94,6 +95,16 @@ func TestSubstringSearch(t *testing.T) {
 		if c.opt.Limit == 0 && res.Total.N != int64(len(ids)) || res.Bounded {
 			t.Errorf("%q: %+v", c.query, res.Total)
 		}
+	}
+}
+
+// TestATableOfVectorsThatComesLater: recurse's command line makes it while memdesk has the file open.
+func TestATableOfVectorsThatComesLater(t *testing.T) {
+	s, path := newRecurse(t)
+	runSQL(t, path, `CREATE TABLE node_embeddings (node_id TEXT PRIMARY KEY, embedding BLOB NOT NULL, model TEXT NOT NULL, dimensions INTEGER NOT NULL)`,
+		`INSERT INTO node_embeddings VALUES ('a-rfc', x'0000803f', 'm', 1)`)
+	if err := s.DeleteNode(t.Context(), "a-rfc"); !errors.Is(err, model.Unavailable) || !strings.Contains(err.Error(), "open the store again") {
+		t.Errorf("a removal that would leave the vector: %v", err)
 	}
 }
 
