@@ -28,11 +28,13 @@ const vectorsTable = `CREATE TABLE IF NOT EXISTS memdesk.node_vectors (
 	FOREIGN KEY (workspace, node_id) REFERENCES memdesk.node_embeddings (workspace, node_id) ON DELETE CASCADE
 )`
 
-// fillVectors copies the missing embeddings of every workspace.
+// fillVectors copies the embeddings of every workspace that are missing, or differ. A row that stays is not written: the index
+// would take it anew.
 const fillVectors = `INSERT INTO memdesk.node_vectors (workspace, node_id, dimensions, vec)
 	SELECT e.workspace, e.node_id, e.dimensions, memdesk.vector_of(e.embedding)
 	FROM memdesk.node_embeddings e WHERE e.dimensions <= 2000
-	ON CONFLICT (workspace, node_id) DO UPDATE SET dimensions = excluded.dimensions, vec = excluded.vec`
+	ON CONFLICT (workspace, node_id) DO UPDATE SET dimensions = excluded.dimensions, vec = excluded.vec
+		WHERE CASE WHEN node_vectors.dimensions = excluded.dimensions THEN node_vectors.vec <> excluded.vec ELSE true END`
 
 // vectorOf decodes little-endian float32 on the server: sign, exponent and fraction of each number.
 const vectorOf = `CREATE OR REPLACE FUNCTION memdesk.vector_of(raw bytea) RETURNS vector LANGUAGE sql IMMUTABLE AS $$

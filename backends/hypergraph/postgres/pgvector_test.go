@@ -93,9 +93,18 @@ func TestPgvector(t *testing.T) {
 // remade drops pgvector's indexed copy and migrates: the server itself then decodes the vectors' bytes again.
 func remade(t *testing.T, cfg postgres.Config, all map[string][]float32) {
 	testpg.Exec(t, cfg.DSN.Reveal(), `DROP TABLE memdesk.node_vectors`)
-	s, err := postgres.Create(t.Context(), cfg)
-	must(t, err)
-	must(t, s.Close())
+	again := func() {
+		s, err := postgres.Create(t.Context(), cfg)
+		must(t, err)
+		must(t, s.Close())
+	}
+	again()
+	const written = `SELECT count(DISTINCT xmin::text) FROM memdesk.node_vectors`
+	testpg.Exec(t, cfg.DSN.Reveal(), `UPDATE memdesk.node_vectors SET vec = '[1,2,3,4,5,6,7,8]' WHERE node_id = 'n0'`)
+	again() // writes the row that differs, and no other
+	if n := testpg.Value(t, cfg.DSN.Reveal(), written); n != "2" {
+		t.Errorf("the rows were written by %s transactions, want 2", n)
+	}
 	conn, err := pgx.Connect(t.Context(), cfg.DSN.Reveal())
 	must(t, err)
 	defer conn.Close(t.Context())
