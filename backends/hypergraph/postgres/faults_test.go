@@ -43,6 +43,7 @@ func TestServer(t *testing.T) {
 	srv := testpg.New(t)
 	t.Run("another encoding", func(t *testing.T) { otherEncoding(t, srv) })
 	t.Run("refused and absent", func(t *testing.T) { refusedAndAbsent(t, srv) })
+	t.Run("connections that ended", func(t *testing.T) { endedConnections(t, srv) })
 	t.Run("read-only", func(t *testing.T) { readOnly(t, srv) })
 	t.Run("a foreign search_path", func(t *testing.T) { foreignPath(t, srv) })
 	t.Run("row-level security", func(t *testing.T) { rowSecurity(t, srv) })
@@ -95,6 +96,26 @@ func refusedAndAbsent(t *testing.T, srv *testpg.Server) {
 }
 
 // readOnly opens databases that refuse changes, each for its own reason, and reads.
+// endedConnections: a read after a restart goes to a new connection, whether it is one statement or a snapshot.
+func endedConnections(t *testing.T, srv *testpg.Server) {
+	admin := srv.DSN("postgres", "postgres")
+	s := create(t, admin)
+	must(t, s.CreateNode(t.Context(), fact("ended", "a lamp")))
+	for what, read := range map[string]func() error{
+		"GetNode":         func() error { _, err := s.GetNode(t.Context(), "ended"); return err },
+		"SearchByContent": func() error { _, err := s.SearchByContent(t.Context(), "lamp", hypergraph.SearchOptions{}); return err },
+		"ListEdges":       func() error { _, err := s.ListEdges(t.Context(), hypergraph.Listing{Limit: 1}); return err },
+		"EdgesOf":         func() error { _, _, err := s.EdgesOf(t.Context(), "ended", 1); return err },
+	} {
+		must(t, read())
+		testpg.Exec(t, admin, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'`)
+		if err := read(); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	must(t, s.DeleteNode(t.Context(), "ended"))
+}
+
 func readOnly(t *testing.T, srv *testpg.Server) {
 	admin := srv.DSN("postgres", "postgres")
 	s := create(t, admin)

@@ -26,6 +26,8 @@ type query struct {
 	// held are the nodes that this transaction has locked and not changed since.
 	held map[string]hypergraph.Node
 	tx   pgx.Tx
+	// lost: outside a transaction, a statement met a connection that had ended. handed: one has handed out a row.
+	lost, handed bool
 	// after runs when the transaction is committed.
 	after []func()
 }
@@ -53,6 +55,7 @@ func (q *query) Each(text string, args []any, fn func(scan func(...any) error) e
 	}
 	defer rows.Close() // reads and drops the rows after an error of fn
 	for rows.Next() {
+		q.handed = true
 		if err := fn(rows.Scan); err != nil { // fn's own error breaks no transaction
 			return worded(q.Op(), err)
 		}
@@ -91,6 +94,7 @@ func (q *query) failed(err error) error {
 	if q.tx != nil {
 		q.broken = out
 	}
+	q.lost = q.tx == nil && lost(err)
 	return out
 }
 
@@ -163,7 +167,14 @@ func (o ops) read(ctx context.Context, op string, fn func(*query) error) error {
 	if err := model.FromContext(ctx, op); err != nil {
 		return err
 	}
-	return o.s.revived(func() error { return fn(&query{ctx: ctx, on: o.s.pool, op: op}) })
+	return o.s.revived(func() error {
+		q := &query{ctx: ctx, on: o.s.pool, op: op}
+		err := fn(q)
+		if err != nil && q.lost && !q.handed {
+			return errLost{err, true}
+		}
+		return err
+	})
 }
 
 // view runs fn on one consistent snapshot. fn must set its results anew on each call: it is rerun after
