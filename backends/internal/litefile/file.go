@@ -32,6 +32,7 @@ type File struct {
 	writer   *sql.DB // nil in a file opened for reading
 	identity identity
 	attached []identity
+	schemas  []string // main, and the names of the attached files
 	sidecars []sidecars
 	held     []func() // of sharedfd, for the file and the attached ones
 	locks    vitals.LockWatch
@@ -66,7 +67,7 @@ func Open(path string, readOnly bool, with ...Attached) (*File, error) {
 	if err := CheckReadable(abs); err != nil {
 		return nil, err
 	}
-	f := &File{Path: abs, Name: filepath.Base(abs), sidecars: []sidecars{noteSidecars(abs)}, readOnly: vitals.Unwritable(abs)}
+	f := &File{Path: abs, Name: filepath.Base(abs), schemas: []string{"main"}, sidecars: []sidecars{noteSidecars(abs)}, readOnly: vitals.Unwritable(abs)}
 	if f.identity, err = identify(abs); err != nil {
 		return nil, Worded("open", err)
 	}
@@ -75,6 +76,7 @@ func Open(path string, readOnly bool, with ...Attached) (*File, error) {
 		if err != nil {
 			return nil, Worded("open", err)
 		}
+		f.schemas = append(f.schemas, o.Name)
 		f.attached, f.sidecars = append(f.attached, id), append(f.sidecars, noteSidecars(o.Path))
 		f.readOnly = cmp.Or(f.readOnly, vitals.Unwritable(o.Path))
 	}

@@ -153,6 +153,43 @@ func TestAScanKeepsTheLocks(t *testing.T) {
 	}
 }
 
+// TestATriggerThatComesLater is met by the next change, in the file or in one that is attached.
+func TestATriggerThatComesLater(t *testing.T) {
+	for _, attached := range []bool{false, true} {
+		_, path := opened(t)
+		_, other := opened(t)
+		f, err := Open(path, false, Attached{Name: "other", Path: other})
+		if err != nil {
+			t.Fatal(err)
+		}
+		change := func() error {
+			return f.Change(t.Context(), "test", func(q *Query) error {
+				_, err := q.Exec(`INSERT INTO other.t VALUES (1)`)
+				return err
+			})
+		}
+		if err := errors.Join(f.GuardTriggers(t.Context(), nil), change()); err != nil {
+			t.Fatal(err)
+		}
+		where := path
+		if attached {
+			where = other
+		}
+		raw, err := sql.Open("sqlite3", where)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := raw.Exec(`CREATE TRIGGER late AFTER INSERT ON t BEGIN DELETE FROM t; END`); err != nil {
+			t.Fatal(err)
+		}
+		raw.Close()
+		if err := change(); !errors.Is(err, model.PermissionDenied) {
+			t.Errorf("attached %v: %v", attached, err)
+		}
+		f.Close()
+	}
+}
+
 // TestALockOutlivesTheDeadline: where a lock used up the time of a call, the error must name the lock.
 func TestALockOutlivesTheDeadline(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())

@@ -19,7 +19,7 @@ type memory struct {
 // Memory makes an empty database that only this process can see, until Close. Nothing of it reaches a
 // disk, and what is deleted is overwritten.
 func Memory(ctx context.Context) (*File, error) {
-	f := &File{Path: rand.Text(), Name: "the store in memory", memory: &memory{}}
+	f := &File{Path: rand.Text(), Name: "the store in memory", schemas: []string{"main"}, memory: &memory{}}
 	f.writer = openPool(f.Path, memoryWrite, 1)
 	f.readers = openPool(f.Path, memoryHandle, MaxReaders+1) // one is kept
 	var err error

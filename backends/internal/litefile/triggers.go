@@ -4,17 +4,18 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"memdesk/model"
 )
 
-// triggers is the guard against triggers: which are known, and the schema version
-// that was found without others, 0 before the first look.
+// triggers is the guard against triggers: which are known, and the schema versions of the file and the attached ones that were
+// found without others, none before the first look.
 type triggers struct {
 	guarded bool
 	known   *regexp.Regexp
-	seen    int64
+	seen    []int64
 }
 
 // GuardTriggers makes the file read-only when it has a trigger that known does not
@@ -53,7 +54,11 @@ func (f *File) Trigger(ctx context.Context) (reason string, err error) {
 // foreignTrigger says why a trigger that is not known forbids changes; empty when
 // there is none.
 func (f *File) foreignTrigger(q *Query) (reason string, err error) {
-	err = q.Each(`SELECT name, tbl_name, COALESCE(sql, '') FROM sqlite_master WHERE type = 'trigger' ORDER BY name`, nil,
+	var each []string
+	for _, schema := range f.schemas {
+		each = append(each, `SELECT name, tbl_name, COALESCE(sql, '') FROM `+quote(schema)+`.sqlite_master WHERE type = 'trigger'`)
+	}
+	err = q.Each(strings.Join(each, ` UNION ALL `)+` ORDER BY 1`, nil,
 		func(scan func(...any) error) error {
 			var name, table, ddl string
 			if err := scan(&name, &table, &ddl); err != nil || reason != "" {
@@ -74,9 +79,14 @@ func (f *File) refuseTriggers(q *Query) error {
 	if !f.triggers.guarded {
 		return nil
 	}
-	var version int64
-	if _, err := q.One(`PRAGMA schema_version`, nil, &version); err != nil || version == f.triggers.seen {
-		return err
+	now := make([]int64, len(f.schemas))
+	for i, schema := range f.schemas {
+		if _, err := q.One(`PRAGMA `+quote(schema)+`.schema_version`, nil, &now[i]); err != nil {
+			return err
+		}
+	}
+	if slices.Equal(now, f.triggers.seen) {
+		return nil
 	}
 	reason, err := f.foreignTrigger(q)
 	if err != nil {
@@ -85,6 +95,6 @@ func (f *File) refuseTriggers(q *Query) error {
 	if reason != "" {
 		return model.Errorf(model.PermissionDenied, q.op, "%s is read-only: %s", f.Name, reason)
 	}
-	f.triggers.seen = version
+	f.triggers.seen = now
 	return nil
 }
