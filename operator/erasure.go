@@ -626,7 +626,7 @@ func (e *Erasures) EraseHere(ctx context.Context, o gdpr.Order, told func(gdpr.P
 }
 
 // ErrEndedEarly is a run that was stopped before its end.
-var ErrEndedEarly = errors.New("the run ended early; call it again to go on")
+var ErrEndedEarly = model.Errorf(model.Timeout, "", "the run ended early; call it again to go on")
 
 // Carry carries out a plan for a visitor who may leave, and closes the session at its end, which wg awaits.
 // The end of ctx leaves the job to be continued.
