@@ -194,6 +194,28 @@ func TestFailedRollbackIsSaid(t *testing.T) {
 	}
 }
 
+// TestFailedRemovalIsNoAbsence: a refusal with the words of an absent thing must not count as an absent item while bd
+// still lists the item.
+func TestFailedRemovalIsNoAbsence(t *testing.T) {
+	s, run := bdStore(t)
+	run("create", "--json", "--id=bd-1", "--title=one")
+	records := filepath.Join(t.TempDir(), "bd.jsonl")
+	must(t, os.WriteFile(records, []byte(`{"args":["delete","--force","--json","--","bd-1"],"exit":1,"stderr":"Error: opening database: stat dolt: no such file or directory"}`+"\n"), 0o600))
+	t.Setenv("FAKE_BD_RECORDS", records)
+	if res, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: "bd-1"}); err == nil {
+		t.Errorf("%+v without an error", res)
+	}
+}
+
+// TestMemoryHasNoFields: bd keeps a memory's text alone, so a field must be refused and not lost.
+func TestMemoryHasNoFields(t *testing.T) {
+	s, _ := bdStore(t)
+	_, err := s.Provider.Retain(t.Context(), model.RetainRequest{Tier: "memory", Key: "k", Mode: model.Replace, Content: "text", Meta: []model.Field{{Name: "notes", Value: "red"}}})
+	if !errors.Is(err, model.InvalidInput) {
+		t.Errorf("the field is taken: %v", err)
+	}
+}
+
 // TestNewIDs: a new item gets an id like those of the program that made the others.
 func TestNewIDs(t *testing.T) {
 	for name, tt := range map[string]struct{ ids, form string }{

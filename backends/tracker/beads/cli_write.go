@@ -51,6 +51,8 @@ func (c *CLI) Put(ctx context.Context, id string, change func(tracker.Record, bo
 		return tracker.Record{}, err
 	case i >= 0 && want.Revision() == have.Revision():
 		return have, nil
+	case want.Kind == tracker.Memory && stranger(have, want) != "":
+		return tracker.Record{}, noField(stranger(have, want))
 	case want.Kind == tracker.Memory:
 		err = c.bd.Change(ctx, "retain", nil, "remember", "--json", "--key="+strings.TrimPrefix(want.ID, tracker.MemoryPrefix), "--", want.Body)
 	default:
@@ -331,8 +333,10 @@ func (c *CLI) Remove(ctx context.Context, id string, check func(tracker.Record) 
 		args = []string{"forget", "--json", "--", v.entries[i].raw}
 	}
 	err = c.bd.Change(ctx, "forget", nil, args...)
-	if errors.Is(err, model.NotFound) { // another program removed it first
-		return false, nil
+	if errors.Is(err, model.NotFound) { // another program removed it first, or bd misses something else, such as its database
+		if now, e := c.view(ctx); e == nil && now.Find(id) < 0 {
+			return false, nil
+		}
 	}
 	return err == nil, err
 }

@@ -237,7 +237,7 @@ func stranger(have, want tracker.Record) string {
 		if f.ReadOnly || slices.ContainsFunc(have.Fields, func(h model.Field) bool { return h.Name == f.Name }) {
 			continue
 		}
-		if have.Kind == tracker.Memory || !slices.ContainsFunc(writable, func(c column) bool { return c.name == f.Name }) {
+		if want.Kind == tracker.Memory || !slices.ContainsFunc(writable, func(c column) bool { return c.name == f.Name }) {
 			return f.Name
 		}
 	}
