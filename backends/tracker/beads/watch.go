@@ -28,16 +28,17 @@ func (s *Store) Watch(ctx context.Context) (<-chan model.Change, error) {
 		return nil, fileError("watch", ".beads", err)
 	}
 	out := make(chan model.Change)
-	go watch(ctx, fw, out)
+	go watch(ctx, fw, s.dir, out)
 	return out, nil
 }
 
-// watch owns the watcher and the channel until the context ends.
-func watch(ctx context.Context, fw *fsnotify.Watcher, out chan<- model.Change) {
+// watch owns the watcher and the channel until the context ends or the directory goes: a new directory of the
+// same name needs a new watch.
+func watch(ctx context.Context, fw *fsnotify.Watcher, dir string, out chan<- model.Change) {
 	defer close(out)
 	defer fw.Close()
 	var due <-chan time.Time
-	lost := false
+	lost, gone := false, false
 	for {
 		changed := false
 		select {
@@ -49,8 +50,8 @@ func watch(ctx context.Context, fw *fsnotify.Watcher, out chan<- model.Change) {
 			}
 			name := filepath.Base(e.Name)
 			changed = e.Op != fsnotify.Chmod && (name == issuesName || name == depsName)
-			if name == ".beads" && (e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename)) {
-				changed, lost = true, true // the directory itself is gone
+			if e.Name == filepath.Clean(dir) && (e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename)) {
+				changed, lost, gone = true, true, true
 			}
 		case err, ok := <-fw.Errors:
 			if !ok {
@@ -61,6 +62,9 @@ func watch(ctx context.Context, fw *fsnotify.Watcher, out chan<- model.Change) {
 			due = nil
 			select {
 			case out <- model.Change{Lost: lost}:
+				if gone {
+					return
+				}
 				lost = false
 			case <-ctx.Done():
 				return

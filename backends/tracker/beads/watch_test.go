@@ -7,12 +7,18 @@ import (
 	"testing"
 	"time"
 
+	"memdesk/backends/tracker/beads"
 	"memdesk/model"
 )
 
 // TestWatch: own and foreign writes must be reported, bursts joined, other files ignored.
 func TestWatch(t *testing.T) {
-	s, dir := repo(t, map[string]string{"issues.jsonl": two})
+	_, dir := repo(t, map[string]string{"issues.jsonl": two})
+	plain := filepath.Join(filepath.Dir(dir), "beads") // the directory need not be named .beads
+	must(t, os.Rename(dir, plain))
+	dir = plain
+	s, err := beads.Open(t.Context(), beads.Config{Name: "beads", Path: dir})
+	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	changes, err := s.Watcher.Watch(ctx)
 	must(t, err)
@@ -47,7 +53,8 @@ func TestWatch(t *testing.T) {
 		t.Errorf("told without a reason: %+v", c)
 	case <-time.After(3 * burst):
 	}
-	must(t, os.RemoveAll(dir))
+	must(t, os.Rename(dir, dir+"-away"))
+	must(t, os.Mkdir(dir, 0o755))
 	for lost := false; !lost; {
 		select {
 		case c := <-changes:
@@ -56,6 +63,18 @@ func TestWatch(t *testing.T) {
 			t.Fatal("the end of the directory is not told")
 		}
 	}
+	select {
+	case _, ok := <-changes:
+		if ok {
+			t.Error("the watch of a directory that is gone goes on")
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the watch of a directory that is gone stays open")
+	}
+	changes, err = s.Watcher.Watch(ctx)
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(dir, "issues.jsonl"), []byte(two), 0o644))
+	told("a write to the new directory")
 	cancel()
 	for range changes { // closed when the context ends
 	}
