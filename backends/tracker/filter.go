@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"maps"
 	"slices"
 
 	"memdesk/model"
@@ -49,30 +50,27 @@ func (f filter) matches(b Bead) bool {
 
 // relatives adds the ancestors and descendants of included items.
 func relatives(all []Bead, in map[string]bool) {
-	parent := map[string]string{}
+	parent, children := map[string]string{}, map[string][]string{}
 	for _, b := range all {
 		parent[b.ID] = b.Parent
+		children[b.Parent] = append(children[b.Parent], b.ID)
 	}
+	down := slices.Collect(maps.Keys(in))
 	up := map[string]bool{}
-	for id := range in {
+	for _, id := range down {
 		for p := parent[id]; p != "" && !up[p]; p = parent[p] {
 			up[p] = true
 		}
 	}
-	down := map[string]bool{}
-	for _, b := range all {
-		seen := map[string]bool{b.ID: true}
-		for p := b.Parent; p != "" && !seen[p]; p = parent[p] {
-			seen[p] = true
-			if in[p] {
-				down[b.ID] = true
-				break
+	for len(down) > 0 { // each item comes in once: the parents can be a cycle
+		id := down[len(down)-1]
+		down = down[:len(down)-1]
+		for _, child := range children[id] {
+			if !in[child] {
+				in[child] = true
+				down = append(down, child)
 			}
 		}
 	}
-	for _, m := range []map[string]bool{up, down} {
-		for id := range m {
-			in[id] = true
-		}
-	}
+	maps.Copy(in, up)
 }
