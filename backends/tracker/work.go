@@ -9,8 +9,8 @@ import (
 	"memdesk/model"
 )
 
-// WorkItems returns the requested items. Ready items are open, with no blocker and no human needed; any
-// recorded blocker blocks, even a closed one, as in the published JSONL store (B14).
+// WorkItems returns the requested items. Ready items are open, with no blocker and no human needed. In the published
+// JSONL store any recorded blocker blocks, even a closed one (B14); in the others a closed one does not.
 func (a *adapter) WorkItems(ctx context.Context, req model.WorkRequest) (model.WorkResult, error) {
 	if err := a.begin(ctx, "work", false); err != nil {
 		return model.WorkResult{}, err
@@ -22,7 +22,7 @@ func (a *adapter) WorkItems(ctx context.Context, req model.WorkRequest) (model.W
 	q := ParseQuery(req.Query)
 	res := model.WorkResult{Items: []model.WorkItem{}, Ignored: q.Ignored, Problems: problems(v, false), First: a.DefaultStatus, Last: a.ClosedStatus}
 	var failed error
-	free := readyIn(ctx, v, &failed)
+	free := readyIn(ctx, v, a.Lines, &failed)
 	want, f := snippet.Fold(req.Search), filter(req.Filter)
 	related := phaseFamily(v, f)
 	for i := range v.Len() {
@@ -76,12 +76,23 @@ func (b Bead) holds(folded string) bool {
 	return slices.ContainsFunc(append([]string{b.ID, b.Title, b.Description}, b.Aliases...), func(s string) bool { return strings.Contains(snippet.Fold(s), folded) })
 }
 
-// readyIn returns a test for entries that can be begun. It keeps the first failure to read an item's pairs in
-// failed.
-func readyIn(ctx context.Context, v View, failed *error) func(int) bool {
+// readyIn returns a test for entries that can be begun; recorded: a closed blocker blocks too. It keeps the first
+// failure to read an item's pairs in failed.
+func readyIn(ctx context.Context, v View, recorded bool, failed *error) func(int) bool {
+	blocks := func(d model.Dependency) bool {
+		if !Blocks(d.Kind) {
+			return false
+		}
+		i := v.Find(d.Blocker)
+		if recorded || i < 0 {
+			return true
+		}
+		b, ok := v.Bead(i)
+		return !ok || b.Status != "closed" && !Terminal(b.State)
+	}
 	blocked := map[string]bool{}
 	for _, d := range v.Dependencies() {
-		if Blocks(d.Kind) {
+		if blocks(d) {
 			blocked[d.Blocked] = true
 		}
 	}
@@ -100,7 +111,7 @@ func readyIn(ctx context.Context, v View, failed *error) func(int) bool {
 			return false
 		}
 		for _, d := range pairs {
-			if d.Blocked == b.ID && Blocks(d.Kind) {
+			if d.Blocked == b.ID && blocks(d) {
 				return false
 			}
 		}

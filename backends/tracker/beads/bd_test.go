@@ -194,6 +194,21 @@ func TestFailedRollbackIsSaid(t *testing.T) {
 	}
 }
 
+// TestClosedBlockerBlocksNoMore: bd hands out an item whose blockers are closed, so it must be ready work.
+func TestClosedBlockerBlocksNoMore(t *testing.T) {
+	s, run := bdStore(t)
+	for _, id := range []string{"bd-1", "bd-2", "bd-3"} {
+		run("create", "--json", "--id="+id, "--title="+id)
+	}
+	run("dep", "add", "--json", "--", "bd-2", "bd-1")
+	run("dep", "add", "--json", "--", "bd-3", "bd-2")
+	run("close", "--json", "--", "bd-1")
+	ready, err := s.Work.WorkItems(t.Context(), model.WorkRequest{Ready: true})
+	if err != nil || len(ready.Items) != 1 || ready.Items[0].ID != "bd-2" {
+		t.Errorf("ready: %+v, %v", ready.Items, err)
+	}
+}
+
 // TestFailedRemovalIsNoAbsence: a refusal with the words of an absent thing must not count as an absent item while bd
 // still lists the item.
 func TestFailedRemovalIsNoAbsence(t *testing.T) {
