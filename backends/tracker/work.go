@@ -25,6 +25,10 @@ func (a *adapter) WorkItems(ctx context.Context, req model.WorkRequest) (model.W
 	free := readyIn(ctx, v, a.Lines, &failed)
 	want, f := snippet.Fold(req.Search), filter(req.Filter)
 	related := phaseFamily(v, f)
+	children, err := childrenIn(ctx, v, f.Parent)
+	if err != nil {
+		return model.WorkResult{}, model.Wrap("work", err)
+	}
 	for i := range v.Len() {
 		if i%256 == 0 {
 			if err := model.FromContext(ctx, "work"); err != nil {
@@ -35,6 +39,9 @@ func (a *adapter) WorkItems(ctx context.Context, req model.WorkRequest) (model.W
 			continue
 		}
 		b, ok := v.Bead(i)
+		if children[b.ID] {
+			b.Parent = f.Parent
+		}
 		switch {
 		case !ok, !q.Matches(b), want != "" && !b.holds(want):
 			continue
@@ -49,6 +56,22 @@ func (a *adapter) WorkItems(ctx context.Context, req model.WorkRequest) (model.W
 		}
 	}
 	return res, model.Wrap("work", failed)
+}
+
+// childrenIn returns the children of an item in a view whose beads do not tell their parents; nil in any other view.
+func childrenIn(ctx context.Context, v View, parent string) (map[string]bool, error) {
+	r, one := v.(Related)
+	if !one || parent == "" || v.Find(parent) < 0 {
+		return nil, nil
+	}
+	pairs, err := r.Of(ctx, parent)
+	out := map[string]bool{}
+	for _, d := range pairs {
+		if d.Kind == "parent-child" && d.Blocker == parent {
+			out[d.Blocked] = true
+		}
+	}
+	return out, err
 }
 
 // phaseFamily returns the items that a phase matches, with their ancestors and descendants; nil

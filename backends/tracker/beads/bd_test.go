@@ -88,6 +88,16 @@ func TestEverythingBDHoldsIsRead(t *testing.T) {
 	}
 }
 
+// TestParentOfAnExport: bd's export names a parent only in a dependency, and the file of it must find the children too.
+func TestParentOfAnExport(t *testing.T) {
+	s, _ := repo(t, map[string]string{"issues.jsonl": `{"id":"x-1","title":"one"}` + "\n" +
+		`{"id":"x-2","title":"two","dependencies":[{"issue_id":"x-2","depends_on_id":"x-1","type":"parent-child"}]}` + "\n"})
+	got, err := s.Work.WorkItems(t.Context(), model.WorkRequest{Filter: model.WorkFilter{Parent: "x-1"}})
+	if err != nil || len(got.Items) != 1 || got.Items[0].ID != "x-2" {
+		t.Errorf("children of x-1: %+v, %v", got.Items, err)
+	}
+}
+
 // TestRefusalsOfBD: each error sentence of bd must get its kind and lose its path.
 func TestRefusalsOfBD(t *testing.T) {
 	records := filepath.Join("testdata", "bd.jsonl")

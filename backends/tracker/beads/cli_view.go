@@ -47,11 +47,8 @@ func parented(lines []byte) []byte {
 			continue
 		}
 		id, _ := o.Text("id")
-		for _, d := range innerOf(o.Raw("dependencies"), id) {
-			if d.Kind == "parent-child" && d.Blocked == id {
-				o.Set(jsonedit.Quote(d.Blocker), "parent")
-				break
-			}
+		if parent := parentOf(o.Raw("dependencies"), id); parent != "" {
+			o.Set(jsonedit.Quote(parent), "parent")
 		}
 		out = append(append(out, o.Line...), '\n')
 	}

@@ -81,6 +81,16 @@ func innerOf(raw []byte, id string) []inner {
 	return out
 }
 
+// parentOf returns the parent of an item, which bd's export has only as a dependency.
+func parentOf(raw []byte, id string) string {
+	for _, d := range innerOf(raw, id) {
+		if d.Kind == "parent-child" && d.Blocked == id {
+			return d.Blocker
+		}
+	}
+	return ""
+}
+
 // blockers are the ids of the field depends, sorted.
 func (s *snapshot) blockers(i int) []string {
 	id := s.entries[i].raw

@@ -383,6 +383,9 @@ func (s *snapshot) Bead(i int) (tracker.Bead, bool) {
 	if n, err := strconv.Atoi(string(o.Raw("priority"))); err == nil {
 		b.Priority = n
 	}
+	if b.Parent == "" {
+		b.Parent = parentOf(o.Raw("dependencies"), e.raw)
+	}
 	_ = json.Unmarshal(o.Raw("labels"), &b.Labels)   // of another type: no labels
 	_ = json.Unmarshal(o.Raw("aliases"), &b.Aliases) // of another type: no aliases
 	b.Human = string(o.Raw("requiresHumanAction")) == "true" || string(o.Raw("requires_human_action")) == "true"

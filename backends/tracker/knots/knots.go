@@ -242,7 +242,8 @@ type edge struct {
 	Dst  string `json:"dst"`
 }
 
-// Of asks for the edges of one item. In blocked_by the source is the blocked item.
+// Of asks for the edges of one item. In blocked_by the source is the blocked item, in parent_of the target is the
+// child, which is the blocked side of the pair in bd.
 func (v *view) Of(ctx context.Context, id string) ([]model.Dependency, error) {
 	var edges []edge
 	if err := v.b.kno.Read(ctx, "dependencies", &edges, "edge", "list", "--direction=both", "--json", "--", id); err != nil {
@@ -251,6 +252,9 @@ func (v *view) Of(ctx context.Context, id string) ([]model.Dependency, error) {
 	kinds := map[string]string{"blocked_by": "blocks", "parent_of": "parent-child"}
 	var out []model.Dependency
 	for _, e := range edges {
+		if e.Kind == "parent_of" {
+			e.Src, e.Dst = e.Dst, e.Src
+		}
 		out = append(out, model.Dependency{Blocker: e.Dst, Blocked: e.Src, Kind: cmp.Or(kinds[e.Kind], e.Kind)})
 	}
 	return out, nil

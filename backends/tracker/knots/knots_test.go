@@ -243,6 +243,32 @@ func TestWritesOfKno(t *testing.T) {
 	}
 }
 
+// TestChildren: the list of a parent's items finds its children, though only kno's edges name them, and a child is on the
+// same side of its pair as in bd.
+func TestChildren(t *testing.T) {
+	dir := repo(t)
+	plant(t, dir)
+	s, err := knots.Open(t.Context(), config(t, dir))
+	must(t, err)
+	must(t, command.New(command.Program{Name: trackertest.StandIn(t, "kno"), Fixed: []string{"--repo-root", dir, "--db", "x"}}).
+		Write(t.Context(), "test", nil, "edge", "add", "--", "knot-hot", "parent_of", "knot-block"))
+	for parent, want := range map[string]string{"knot-hot": "knot-block", "knot-block": "", "knot-none": ""} {
+		got, err := s.Work.WorkItems(t.Context(), model.WorkRequest{Filter: model.WorkFilter{Parent: parent}})
+		must(t, err)
+		var ids []string
+		for _, b := range got.Items {
+			ids = append(ids, b.ID)
+		}
+		if strings.Join(ids, " ") != want {
+			t.Errorf("children of %s: %q, want %q", parent, ids, want)
+		}
+	}
+	pairs, err := s.Work.Dependencies(t.Context(), "knot-block")
+	if want := (model.Dependency{Blocker: "knot-hot", Blocked: "knot-block", Kind: "parent-child"}); err != nil || !slices.Equal(pairs, []model.Dependency{want}) {
+		t.Errorf("pairs %+v, %v, want %+v", pairs, err, want)
+	}
+}
+
 func TestAbsentCommand(t *testing.T) {
 	c := knots.Config{Path: repo(t), Command: "no-such-kno"}
 	if _, err := knots.Open(t.Context(), c); !errors.Is(err, model.Unavailable) || !strings.Contains(err.Error(), "install Knots") {
