@@ -138,6 +138,24 @@ func TestAFullDiskBetweenTheFiles(t *testing.T) {
 	}
 }
 
+// TestADirectoryThatIsNotFlushed: the first file is in place then, so the second must follow it, and the error stays.
+func TestADirectoryThatIsNotFlushed(t *testing.T) {
+	_, dir := repo(t, map[string]string{"issues.jsonl": two, "deps.jsonl": `{"blockerId":"x-2","blockedId":"x-1"}` + "\n"})
+	flushed := 0
+	s := beads.NewStore(dir, beads.Config{FS: faultfs.New(func(_ int, step string) *faultfs.Fault {
+		if strings.HasPrefix(step, "syncdir") {
+			if flushed++; flushed == 1 {
+				return &faultfs.Fault{Err: syscall.EIO}
+			}
+		}
+		return nil
+	})})
+	_, err := s.Remove(t.Context(), "x-2", func(tracker.Record) error { return nil })
+	if err == nil || !strings.Contains(err.Error(), "durable") || flushed != 2 || content(t, filepath.Join(dir, "issues.jsonl")) == two || content(t, filepath.Join(dir, "deps.jsonl")) != "" {
+		t.Errorf("%v after %d flushes, deps %q", err, flushed, content(t, filepath.Join(dir, "deps.jsonl")))
+	}
+}
+
 // tries is how often the writers meet: some hundred times, ten thousand in a soak.
 func tries() int {
 	if os.Getenv("MEMDESK_SOAK") != "" {

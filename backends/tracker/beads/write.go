@@ -98,6 +98,7 @@ func (s *Store) replace(op string, snap *snapshot, at [2]stamp, issues, deps []b
 		name     string
 		old, now []byte
 	}{{issuesName, snap.issues, issues}, {depsName, snap.deps, deps}}
+	var unsynced error
 	for i, f := range files {
 		if bytes.Equal(f.old, f.now) {
 			continue
@@ -117,7 +118,7 @@ func (s *Store) replace(op string, snap *snapshot, at [2]stamp, issues, deps []b
 		case errors.Is(err, errForeign) && i == 0:
 			return false, nil
 		case errors.Is(err, atomicfile.ErrUnsynced):
-			return true, model.Errorf(model.Internal, op, "%s is written but not known to be durable", f.name)
+			unsynced = model.Errorf(model.Internal, op, "%s is written but not known to be durable", f.name) // the other file must agree with it
 		case err != nil && i == 1 && !bytes.Equal(snap.issues, issues):
 			return false, model.Errorf(model.Internal, op, "issues.jsonl is written, deps.jsonl is not: %w; do the same once more", fileError("", f.name, err))
 		case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
@@ -126,7 +127,7 @@ func (s *Store) replace(op string, snap *snapshot, at [2]stamp, issues, deps []b
 			return false, fileError(op, f.name, err)
 		}
 	}
-	return true, nil
+	return true, unsynced
 }
 
 // unchanged compares the bytes, not only the file's metadata.
