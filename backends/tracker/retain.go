@@ -168,8 +168,8 @@ func CheckKey(key string) error {
 	switch {
 	case strings.ContainsAny(key, `/\`) || strings.Contains(key, ".."):
 		return bad("a key is one name, without a slash, a backslash or two dots")
-	case !utf8.ValidString(key) || strings.ContainsFunc(key, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }):
-		return bad("a key is printable text without blanks")
+	case !model.PlainID(key) || strings.ContainsFunc(key, unicode.IsSpace): // two keys never look the same
+		return bad("a key is printable text without blanks and invisible characters")
 	case strings.Contains(key, "#") || strings.HasPrefix(key, "-") || strings.HasPrefix(key, "~"):
 		return bad("a key has no number sign and does not begin with a dash or a tilde")
 	case len(key) > keyBytes:

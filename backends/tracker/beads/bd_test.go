@@ -241,6 +241,19 @@ func TestMemoryHasNoFields(t *testing.T) {
 	}
 }
 
+// TestKeysLookDifferent: a new key has no character that no screen shows, so no two keys look the same.
+func TestKeysLookDifferent(t *testing.T) {
+	s, _ := repo(t, map[string]string{"issues.jsonl": ""})
+	for key, good := range map[string]bool{"k": true, "k%41": true, "é-テ": true, "k\u200b": false, "\u202ek": false, "k\u2028": false, "k\xff": false} {
+		for _, tier := range []string{"memory", "open"} {
+			_, err := s.Provider.Retain(t.Context(), model.RetainRequest{Tier: tier, Key: key, Mode: model.Replace, Content: "text"})
+			if good != (err == nil) || !good && !errors.Is(err, model.InvalidInput) {
+				t.Errorf("key %q in %s: %v", key, tier, err)
+			}
+		}
+	}
+}
+
 // TestNewIDs: a new item gets an id like those of the program that made the others.
 func TestNewIDs(t *testing.T) {
 	for name, tt := range map[string]struct{ ids, form string }{
