@@ -77,6 +77,7 @@ func Adapt(c Config) model.Store {
 		Provider: a,
 		Browser:  a,
 		Names:    a,
+		Texts:    a,
 		Work:     a,
 		Closer:   c.Backend.Close,
 	}

@@ -22,22 +22,17 @@ func (a *adapter) Read(ctx context.Context, id string) (model.Item, error) {
 	if i < 0 {
 		return model.Item{}, absent("read", id)
 	}
-	r, h := v.Record(i), a.header(v, i)
-	if f, ok := v.(Filler); ok {
-		if r, err = f.Whole(ctx, i); err != nil {
-			return model.Item{}, model.Wrap("read", err)
-		}
-		h = a.headerOf(r.Head, r.Title, r.Body)
+	it, err := a.item(ctx, v, i)
+	if err != nil {
+		return model.Item{}, err
 	}
-	it := model.Item{Header: h, Meta: r.Fields, Body: r.Body}
-	it.Revision = r.Revision()
-	pairs, err := PairsOf(ctx, v, r.ID)
+	pairs, err := PairsOf(ctx, v, it.ID)
 	if err != nil {
 		return model.Item{}, model.Wrap("read", err)
 	}
 	for _, d := range pairs {
 		other, role := d.Blocker, "blocked by"
-		if d.Blocked != r.ID {
+		if d.Blocked != it.ID {
 			other, role = d.Blocked, "blocks"
 		}
 		it.LinksTotal++
@@ -46,6 +41,42 @@ func (a *adapter) Read(ctx context.Context, id string) (model.Item, error) {
 		}
 	}
 	return it, nil
+}
+
+// item is an entry without its links.
+func (a *adapter) item(ctx context.Context, v View, i int) (model.Item, error) {
+	r, h := v.Record(i), a.header(v, i)
+	if f, ok := v.(Filler); ok {
+		var err error
+		if r, err = f.Whole(ctx, i); err != nil {
+			return model.Item{}, model.Wrap("read", err)
+		}
+		h = a.headerOf(r.Head, r.Title, r.Body)
+	}
+	it := model.Item{Header: h, Meta: r.Fields, Body: r.Body}
+	it.Revision = r.Revision()
+	return it, nil
+}
+
+// EachText implements model.Texts over one view: each Read by itself would list the store anew.
+func (a *adapter) EachText(ctx context.Context, yield func(model.Text, error) bool) ([]string, error) {
+	if err := a.begin(ctx, "texts", false); err != nil {
+		return nil, err
+	}
+	v, err := a.view(ctx, "texts")
+	if err != nil {
+		return nil, err
+	}
+	for i := range v.Len() {
+		it, err := a.item(ctx, v, i)
+		if over := model.FromContext(ctx, "texts"); over != nil {
+			return nil, over
+		}
+		if !yield(model.Text{ID: v.ID(i), Body: it.Body, Meta: it.Meta, Binary: it.Has(model.FlagBinary), Whole: func() model.Item { return it }}, err) {
+			return nil, nil
+		}
+	}
+	return problems(v, true), nil
 }
 
 func absent(op, id string) error {

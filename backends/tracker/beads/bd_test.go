@@ -98,6 +98,24 @@ func TestParentOfAnExport(t *testing.T) {
 	}
 }
 
+// TestOneExportForAllTexts: a pass over all items must not export the store for each of them.
+func TestOneExportForAllTexts(t *testing.T) {
+	s, run := bdStore(t)
+	for _, id := range []string{"bd-1", "bd-2", "bd-3"} {
+		run("create", "--json", "--id="+id, "--title="+id)
+	}
+	log := filepath.Join(t.TempDir(), "log")
+	t.Setenv("FAKE_BD_LOG", log)
+	if s.Texts == nil {
+		t.Fatal("there is no such pass")
+	}
+	texts := 0
+	_, err := s.Texts.EachText(t.Context(), func(_ model.Text, err error) bool { texts++; return err == nil })
+	if calls := content(t, log); err != nil || texts != 3 || strings.Count(calls, "\n") != 1 {
+		t.Errorf("%d texts, %v, by %q", texts, err, calls)
+	}
+}
+
 // TestRefusalsOfBD: each error sentence of bd must get its kind and lose its path.
 func TestRefusalsOfBD(t *testing.T) {
 	records := filepath.Join("testdata", "bd.jsonl")
