@@ -42,7 +42,7 @@ func (a *app) listConflicts(ctx context.Context, s *operator.Session, markers st
 	opt := s.ConflictOptions()
 	opt.Markers = look
 	t := tally{app: a}
-	tab := a.table("COPY", "BASE", "TOOL", "CONFIDENCE", "STATE", "REASON")
+	tab := a.table("COPY", "STATE", "TOOL", "CONFIDENCE", "BASE", "REASON")
 	short := false
 	kept, _, err := s.Undo.List() // once for all stores: there may be many entries
 	if err != nil {

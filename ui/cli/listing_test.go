@@ -161,6 +161,38 @@ func TestTablesFitTheTerminal(t *testing.T) {
 	}
 }
 
+// TestTablesKeepTheNameOfARow: on a terminal the reference can be copied, and what has no room goes. With -o wide no
+// cell is over its column.
+func TestTablesKeepTheNameOfARow(t *testing.T) {
+	d := newDesk(t)
+	name, long := "topics/the-boats-that-leave-before-six.md", "topics/"+strings.Repeat("long-", 15)+"name.md"
+	d.write(name, "Boats leave before six.\n")
+	d.write(long, "Rye.\n")
+	at := func(width int, args ...string) []string {
+		var out, errw bytes.Buffer
+		p := cli.Program{Args: append([]string{"--open", "crewship=" + d.mem}, args...), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errw, Env: d.environ(),
+			Dir: d.dir, Clock: clock.System{}, Kinds: backends.Builtin(), Terminal: func(s any) bool { return s == any(&out) }, Columns: func() int { return width }, User: "op"}
+		if code := p.Run(t.Context()); code != 0 {
+			t.Fatal(errw.String())
+		}
+		return strings.Split(out.String(), "\n")
+	}
+	rows := at(80, "items")
+	if text := strings.Join(rows, "\n"); !strings.Contains(text, "crewship:"+name+" ") || !strings.Contains(text, "Boats leave be") || strings.Contains(rows[0], "FLAGS") {
+		t.Error(text)
+	}
+	if text := strings.Join(at(200, "items"), "\n"); !strings.Contains(text, "crewship:"+long+" ") || !strings.Contains(text, "TIER") {
+		t.Error(text)
+	}
+	rows = at(80, "items", "-o", "wide")
+	column := strings.Index(rows[0], "TIER")
+	for _, r := range rows[1 : len(rows)-1] {
+		if r[column-1] != ' ' || r[column] == ' ' {
+			t.Errorf("a cell is over its column:\n%s", strings.Join(rows, "\n"))
+		}
+	}
+}
+
 // TestHelpFitsTheTerminal reads the help of every command. Examples stay as one types them.
 func TestHelpFitsTheTerminal(t *testing.T) {
 	d := newDesk(t)

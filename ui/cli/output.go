@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -113,6 +114,8 @@ type table struct {
 	head []string
 	rows [][]cell
 	min  []int
+	// hidden are the columns that have no room on the terminal.
+	hidden []bool
 	// right are the columns of numbers, which stand to the right.
 	right []bool
 	// ages: the table is too wide with times in full.
@@ -130,7 +133,7 @@ func (a *app) table(head ...string) *table {
 	if t := a.tables[strings.Join(head, " ")]; t != nil { // of the round before
 		return t
 	}
-	t := &table{a: a, head: head, min: make([]int, len(head)), right: make([]bool, len(head)), columns: map[reflect.Type][][]int{}}
+	t := &table{a: a, head: head, min: make([]int, len(head)), hidden: make([]bool, len(head)), right: make([]bool, len(head)), columns: map[reflect.Type][][]int{}}
 	for i, h := range head {
 		t.min[i] = len(h)
 	}
@@ -199,60 +202,96 @@ func (t *table) page() {
 // gap is the space between two columns.
 const gap = "  "
 
-// fit makes the columns as wide as their cells. On a terminal that is too narrow times become ages, and then the
-// columns narrow, the widest first, until the table fits; the last column has the rest. The first one names the row and
-// counts half. A pipe and -o wide get the full width.
+// fit makes the columns as wide as their cells. On a terminal that is too narrow the first column, which people type,
+// stays whole where it can: times become ages, the columns between it and the last one narrow, and what has no room
+// goes, columns of nothing first, then from the right. A pipe and -o wide get everything. The head settles a
+// terminal's columns.
 func (t *table) fit() {
-	const least, title = 8, 24
-	t.widen()
-	if t.width = t.a.columns(); t.width == 0 || t.whole {
+	const least, title = 12, 24
+	t.width = t.a.columns()
+	if t.whole {
+		t.width = 0
+	}
+	full := slices.Clone(t.min)
+	t.min = t.widened(full)
+	if t.width == 0 {
 		return
 	}
-	room := t.width - len(gap)*(len(t.min)-1)
-	others := t.min[:len(t.min)-1]
-	if !t.ages && sum(others)+title > room {
+	if t.done {
+		t.min = full
+		return
+	}
+	last := len(t.head) - 1
+	over := func(title int) bool {
+		used := min(t.min[last], title)
+		for i := range last {
+			if !t.hidden[i] {
+				used += t.min[i] + len(gap)
+			}
+		}
+		return used > t.width
+	}
+	if over(title) {
 		t.ages = true
-		for i, h := range t.head {
-			t.min[i] = len(h)
-		}
-		t.widen()
+		t.min = t.widened(full)
 	}
-	weight := func(i int) int {
-		if i == 0 {
-			return others[0] / 2
+	wanted := slices.Clone(t.min)
+	for over(title) {
+		widest, leaves := 0, 0 // the first column is neither
+		for i := 1; i < last; i++ {
+			if t.hidden[i] {
+				continue
+			}
+			if widest == 0 || t.min[i] > t.min[widest] {
+				widest = i
+			}
+			if leaves == 0 || t.empty(i) || !t.empty(leaves) {
+				leaves = i
+			}
 		}
-		return others[i]
-	}
-	for _, to := range []int{title, least} {
-		for sum(others)+min(t.min[len(others)], to) > room {
-			widest := 0
-			for i := range others {
-				if weight(i) > weight(widest) {
-					widest = i
-				}
-			}
-			if others[widest] <= least {
-				widest = 0 // it counts half, and may have room yet
-			}
-			if others[widest] <= to {
-				break
-			}
-			others[widest]--
+		switch {
+		case leaves > 0 && (t.empty(leaves) || t.min[widest] <= least && over(title-8)):
+			t.hidden[leaves] = true
+			copy(t.min, wanted)
+		case widest > 0 && t.min[widest] > least:
+			t.min[widest]--
+		default:
+			return
 		}
 	}
 }
 
-// widen makes each column at least as wide as its cells, up to 60 columns.
-func (t *table) widen() {
+// empty reports whether a column says nothing in any row.
+func (t *table) empty(column int) bool {
+	return !slices.ContainsFunc(t.rows, func(r []cell) bool { return r[column].String() != "-" })
+}
+
+// widened are the columns' widths with the rows' cells. A terminal bounds them: a cell of the first column that has
+// no room beside a title is cut in any case, and takes no more from the others. Elsewhere the bound is for hostile names.
+func (t *table) widened(widths []int) []int {
+	out := slices.Clone(widths)
 	for _, r := range t.rows {
 		for i := range r {
 			if t.ages && !r[i].at.IsZero() {
 				r[i].Text = t.a.text.Line(t.a.age(r[i].at))
 			}
-			t.min[i] = max(t.min[i], min(r[i].Width(), 60))
+			w, most := r[i].Width(), 60
+			switch {
+			case t.width == 0:
+				most = 240
+			case i == 0 && w <= t.first():
+				most = w
+			case i == 0:
+				most = 24
+			}
+			out[i] = max(out[i], min(w, most))
 		}
 	}
+	return out
 }
+
+// first is the most that the first column has of a terminal: the rest is for a title.
+func (t *table) first() int { return max(t.width-len(gap)-16, 1) }
 
 // age is how long ago a time was; a time to come is its day.
 func (a *app) age(at time.Time) string {
@@ -260,13 +299,6 @@ func (a *app) age(at time.Time) string {
 		return at.UTC().Format(time.DateOnly)
 	}
 	return prose.Clock{Clock: a.Clock}.Ago(at)
-}
-
-func sum(all []int) (n int) {
-	for _, v := range all {
-		n += v
-	}
-	return n
 }
 
 // columns is the width of the output's terminal; 0: nothing is cut.
@@ -281,15 +313,26 @@ func (t *table) line(cells []cell) {
 	used := 0
 	for i, c := range cells {
 		text := c.Text
+		if t.hidden[i] {
+			continue
+		}
+		if t.width > 0 && i > 0 && used+len(gap) >= t.width {
+			break
+		}
 		if i < len(cells)-1 {
-			if t.width > 0 && !t.whole {
-				text = t.cut(text, t.min[i])
+			width := t.min[i]
+			if t.width > 0 {
+				if w := text.Width(); i == 0 && w <= t.first() {
+					width = max(width, w) // a later page has a longer one
+				}
+				width = min(width, max(t.width-used-len(gap), 1))
+				text = t.cut(text, width)
 			}
 			pad := safetext.Pad
 			if t.right[i] {
 				pad = safetext.PadLeft
 			}
-			text = pad(text, t.min[i])
+			text = pad(text, width)
 			used += text.Width() + len(gap)
 			_, _ = t.a.out.WriteString(text.String() + gap)
 			continue
