@@ -21,9 +21,9 @@ func (a *app) complete(c *cobra.Command) {
 		repeats := strings.HasSuffix(words[1], "...")
 		c.ValidArgsFunction = func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 && !repeats {
-				return nil, cobra.ShellCompDirectiveDefault // of the words after the first, some are files
+				return a.offer(cmd.Context(), strings.Join(words[2:], " "), begun)
 			}
-			return a.offer(cmd.Context(), strings.Trim(words[1], "[]."), begun)
+			return a.offer(cmd.Context(), strings.Trim(words[1], "()[]."), begun)
 		}
 	}
 	c.LocalFlags().VisitAll(func(flag *pflag.Flag) {
@@ -40,7 +40,7 @@ func (a *app) complete(c *cobra.Command) {
 	}
 }
 
-// offer returns the values of a word in a usage line; of an unknown word none, and the shell offers files.
+// offer returns the values of a word in a usage line. The shell offers files where the word names some.
 func (a *app) offer(ctx context.Context, word, begun string) ([]string, cobra.ShellCompDirective) {
 	const only, goesOn = cobra.ShellCompDirectiveNoFileComp, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	switch word {
@@ -58,7 +58,15 @@ func (a *app) offer(ctx context.Context, word, begun string) ([]string, cobra.Sh
 	case "REQUEST":
 		return a.requestIDs(ctx), only
 	}
-	return nil, cobra.ShellCompDirectiveDefault
+	for _, file := range []string{"FILE", "DIR"} {
+		if strings.Contains(word, file) {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+	}
+	if strings.Contains(word, "|") && word == strings.ToLower(word) {
+		return strings.Split(word, "|"), only
+	}
+	return nil, only
 }
 
 // storeNames are the stores that would be opened, each with an end.

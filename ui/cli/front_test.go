@@ -33,6 +33,12 @@ func TestCompletion(t *testing.T) {
 		{[]string{"items", "-o", ""}, []string{"json\n", "wide\n", "name\n"}, ""},
 		{[]string{"--open", ""}, []string{"vault=\n", "sqlite=\n"}, ""},
 		{[]string{"show", "nosuch:x"}, nil, "no store"},
+		{[]string{"conflicts", "resolve", ""}, []string{"crewship:\n", ":6"}, ""},
+		{[]string{"conflicts", "resolve", "--take", ""}, []string{"base\n", "copy\n", "merged\n", ":4"}, ""},
+		{[]string{"conflicts", "resolve", "crewship:AGENT.md", ""}, []string{":0"}, ""}, // a file
+		{[]string{"items", "--sort", ""}, []string{":4"}, ""},
+		{[]string{"undo", "restore", ""}, []string{":4"}, ""},
+		{[]string{"items", "--config", ""}, []string{":0"}, ""},
 	} {
 		got := d.run(append([]string{"__complete"}, tt.args...)...).want(t, 0, tt.want...)
 		if tt.lacks != "" && strings.Contains(got.out, tt.lacks) {
