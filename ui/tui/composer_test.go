@@ -41,7 +41,8 @@ func TestBuiltInEditor(t *testing.T) {
 func TestBuiltInEditorUnchanged(t *testing.T) {
 	d := composing(t, 100, 30)
 	d.line("store crewship").await("crewship › all tiers").keys("e").await("── Edit ›").keys("ctrl+c").await("the text is as it was")
-	d.keys("e").await("── Edit ›").typed("5").keys("ctrl+s").await("enter cancel").keys("esc").await("kept for 30 days")
+	d.keys("e").await("── Edit ›").typed("5").keys("ctrl+s").await("enter cancel").keys("esc").await("kept for 30 days: :kept has it")
+	d.line("kept").await("Kept texts").wants(t, "put aside").lacks(t, "/edit/kept") // no path of the server
 }
 
 // The built-in editor lays out its whole text at each key, so a paste must not pass its bounds.

@@ -468,6 +468,10 @@ func (ed *Edits) PutAside(e *Edit, word string) tea.Cmd {
 			return dialog.Acted{Quiet: true, Text: esc.Sprintf("%s; your text stays in %s: %s", word, ed.D.Where(at), esc.Err(err))}
 		}
 		settled(ed.D, e) // one text is left
-		return dialog.Acted{Ok: true, Quiet: true, Text: esc.Sprintf("%s; your text is kept for 30 days: %s", word, ed.D.Where(at)), Then: ed.D.Frame.RefreshSide}
+		where := ed.D.Where(at)
+		if ed.D.Remote { // a path of the server is of no use there
+			where = esc.Const(":kept has it")
+		}
+		return dialog.Acted{Ok: true, Quiet: true, Text: esc.Sprintf("%s; your text is kept for 30 days: %s", word, where), Then: ed.D.Frame.RefreshSide}
 	})
 }

@@ -3,6 +3,7 @@ package edit
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -68,11 +69,14 @@ func (ed *Edits) keptText(k drafts.Kept) *text.Page {
 	esc := ed.D.Esc
 	head := []text.Line{
 		{Value: esc.LineMax(k.Name, desk.MaxField), Kind: text.Title},
-		{Name: esc.Const("file"), Value: ed.D.Where(k.Path)},
 		{Name: esc.Const("put aside"), Value: esc.Const(desk.Changed(ed.D, k.At))},
 		{Name: esc.Const("goes"), Value: esc.Const(prose.Moment(k.At.Add(drafts.Keep)))},
 	}
-	next := text.Advice(esc, "`y` copies the text; memdesk retain writes the file to an item.")
+	next := text.Advice(esc, "`y` copies the text.")
+	if !ed.D.Remote { // there a path of the server is of no use
+		head = slices.Insert(head, 1, text.Line{Name: esc.Const("file"), Value: ed.D.Where(k.Path)})
+		next = text.Advice(esc, "`y` copies the text; memdesk retain writes the file to an item.")
+	}
 	if o, ok := purposeOf(k); ok {
 		head = append(head, text.Line{Name: esc.Const("for"), Value: esc.LineMax(model.Ref{Store: o.Store, ID: o.Label}.String(), desk.MaxField)})
 		next = text.Advice(esc, "`enter` opens it in the editor again; `y` copies the text.")
