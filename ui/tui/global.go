@@ -5,6 +5,7 @@ import (
 
 	"memdesk/model"
 	"memdesk/ui/act"
+	"memdesk/ui/tui/desk"
 )
 
 // also says what a pane's number does beside opening it.
@@ -20,7 +21,7 @@ func (a *App) paneBindings() []act.Act {
 			Do: func() tea.Cmd {
 				a.Pages.Overlay = nil
 				var found tea.Cmd
-				if item := a.itemHere(); i == PaneConflicts && a.D.Part(item) != "" {
+				if item := itemOf(a.pane()); i == PaneConflicts && a.D.Part(item) != "" {
 					found = a.conflict(item) // before the list is asked for again
 				}
 				return tea.Batch(found, a.Enter(i))
@@ -30,9 +31,9 @@ func (a *App) paneBindings() []act.Act {
 	return out
 }
 
-// itemHere is the item at the cursor, zero where a row is no item.
-func (a *App) itemHere() model.Ref {
-	if p, ok := a.pane().(interface{ ItemHere() model.Ref }); ok {
+// itemOf is the item at the cursor of a list, zero where a row is no item.
+func itemOf(l desk.Pane) model.Ref {
+	if p, ok := l.(interface{ ItemHere() model.Ref }); ok {
 		return p.ItemHere()
 	}
 	return model.Ref{}
