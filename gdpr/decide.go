@@ -88,7 +88,11 @@ func (d *Desk) decide(ctx context.Context, m *subject.Matcher, s model.Store, q 
 	}
 	settle := func() { settle(going, sealed, q.children) }
 	settle()
-	if err := q.addFalls(ctx, m, going, settle); err != nil {
+	by, err := d.heldIn(&s)
+	if err != nil {
+		return nil, err
+	}
+	if err := q.addFalls(ctx, m, going, by != "", settle); err != nil {
 		return nil, err
 	}
 	var out []Step
@@ -106,6 +110,7 @@ func (d *Desk) decide(ctx context.Context, m *subject.Matcher, s model.Store, q 
 				st.Reason += "; " + why
 			}
 		case st.Action == Held || going[f.Item.ID]:
+		case st.Action == Forget && q.stays[f.Item.ID] && whole(m, s, f): // the gate refuses it, and the run says why
 		case q.stays[f.Item.ID]:
 			st.Action = Redact
 			st.Reason += "; an item on hold would go or change with it, so it stays without the subject"
@@ -158,7 +163,7 @@ func (d *Desk) decide(ctx context.Context, m *subject.Matcher, s model.Store, q 
 		}
 		redact(m, s, it, &out[i], renamed)
 	}
-	out, err := fallsFirst(ctx, s, edgesFirst(childrenFirst(out, q.children)))
+	out, err = fallsFirst(ctx, s, edgesFirst(childrenFirst(out, q.children)))
 	return indexesFirst(s, q.found, renamesFirst(out, q.children)), err
 }
 
@@ -290,15 +295,14 @@ func (d *Desk) action(m *subject.Matcher, s model.Store, q *search, f *Found) Ac
 	if isSealed(s, f.Item) || s.Browser == nil { // an item that is known by recall alone cannot be edited
 		return Forget
 	}
-	whole := f.Layer == layerQuarantine || f.Item.Has(model.FlagUnreadable) || !editable(m, f.Item) && !tierOf(s, f.Item).Index
-	if a, ok := q.chosen[id]; ok && !(a == Redact && whole) {
+	if a, ok := q.chosen[id]; ok && !(a == Redact && whole(m, s, f)) {
 		return a
 	}
 	can := s.Capabilities()
 	switch {
 	case !can["forget"] && can["retain"] && f.Layer == layerItem:
 		return Redact
-	case whole:
+	case whole(m, s, f):
 		return Forget
 	case len(f.Others) > 0:
 		return Redact
@@ -316,6 +320,11 @@ func (d *Desk) action(m *subject.Matcher, s model.Store, q *search, f *Found) Ac
 		return Redact
 	}
 	return Forget
+}
+
+// whole reports whether an item can only go as a whole.
+func whole(m *subject.Matcher, s model.Store, f *Found) bool {
+	return f.Layer == layerQuarantine || f.Item.Has(model.FlagUnreadable) || !editable(m, f.Item) && !tierOf(s, f.Item).Index
 }
 
 const ownIDsReason = "its id names the subject, and only the program that owns the store gives ids: forget it as a whole (`memdesk gdpr choose REQUEST --item REF --action forget`), or keep it back (`memdesk gdpr hold`)"

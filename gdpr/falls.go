@@ -12,13 +12,15 @@ import (
 
 // addFalls adds the items that the store removes together with forgotten ones: they concern nobody, and go
 // all the same, so the plan must list them. One on hold keeps the items that it would go with (q.stays).
-// settle recomputes what follows when going changes.
-func (q *search) addFalls(ctx context.Context, m *subject.Matcher, going map[string]bool, settle func()) error {
+// holds: something of the store is on hold. settle recomputes what follows when going changes.
+func (q *search) addFalls(ctx context.Context, m *subject.Matcher, going map[string]bool, holds bool, settle func()) error {
 	q.stays, q.falls = map[string]bool{}, map[string]model.Fall{}
-	if err := q.keepListed(ctx, m, going); err != nil {
-		return err
+	if holds {
+		if err := q.keepListed(ctx, m, going); err != nil {
+			return err
+		}
+		settle()
 	}
-	settle()
 	if q.store.Falls == nil {
 		return nil
 	}

@@ -323,7 +323,7 @@ func (r *Runner) Sweep(ctx context.Context, t time.Time) (int, error) {
 		if !(st.State.Ended() || st.State == Interrupted && st.Kind == "") || !st.Updated.Before(t) {
 			continue
 		}
-		if j := r.mine(st.ID); j != nil && !j.over() { // its goroutine may outlive its end for a moment
+		if j := r.mine(st.ID); j != nil && !j.over() { // still at work; one that is over stays in live until its goroutine ends
 			continue
 		}
 		if err := r.fs.Remove(r.path(st.ID)); err != nil {

@@ -74,9 +74,9 @@ type Store struct {
 	// nothing. nil where Forget removes only its own items.
 	Falls func(ctx context.Context, ids []string) ([]Fall, error)
 
-	// Rewrites returns the ids of the items that a Retain would change or remove beside the one that it
-	// addresses, or that a Forget would change, which asks with the id alone and no Mode; it changes nothing.
-	// nil where Retain and Forget write only their own item.
+	// Rewrites returns the ids of the items that a Retain would change or remove beside its own. Of a Forget
+	// callers ask with the id alone, without a Mode: then the items that it would change. It changes nothing. nil
+	// where both touch only their own item.
 	Rewrites func(context.Context, RetainRequest) ([]string, error)
 
 	// Beside reads the data beside an item's document, for callers that keep the item to retain it again.

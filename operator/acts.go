@@ -207,7 +207,7 @@ func (s *Session) PlanTakeback(ctx context.Context, source string, since time.Ti
 }
 
 // Takeback carries out such a plan, each store under one undo entry, and records it as one act around the changes.
-// Origin.Take says how an item that is not taken back changes the plan. A store that refuses stays as it is and stops no
+// origin.Take says how an item that is not taken back changes the plan. A store that refuses stays as it is and stops no
 // other. It returns the plan of the stores that did not refuse, and the ids of the undo entries.
 func (s *Session) Takeback(ctx context.Context, plan []origin.Taken, reason string) (done []origin.Taken, undone []string, err error) {
 	ctx = audit.WithReason(ctx, reason)

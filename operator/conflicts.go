@@ -95,10 +95,10 @@ func (s *Conflicts) walk(ctx context.Context) iter.Seq[conflict.Copy] {
 func (s *Conflicts) look(ctx context.Context, st model.Store, opt conflict.Options, yield func(conflict.Copy) bool) bool {
 	found := map[string]Part{}
 	s.learn(st.Name, found, false)
-	defer s.learn(st.Name, found, true)
+	whole := true
 	for c, err := range conflict.List(ctx, st, opt) {
 		if err != nil {
-			c = conflict.Copy{Store: st.Name, Problem: "the look stopped: " + err.Error()}
+			whole, c = false, conflict.Copy{Store: st.Name, Problem: "the look stopped: " + err.Error()}
 		}
 		s.mu.Lock()
 		if c.BaseID != "" {
@@ -111,6 +111,9 @@ func (s *Conflicts) look(ctx context.Context, st model.Store, opt conflict.Optio
 		if !yield(c) {
 			return false
 		}
+	}
+	if whole && ctx.Err() == nil { // a walk that was stopped knows less than the one before
+		s.learn(st.Name, found, true)
 	}
 	return true
 }

@@ -620,7 +620,7 @@ func (e *Erasures) EraseHere(ctx context.Context, o gdpr.Order, told func(gdpr.P
 	case end.State == jobs.Failed && out.Status == "": // it did not begin
 		return out, end.Err
 	case end.Err != nil:
-		return out, fmt.Errorf("%w: %w", ErrEndedEarly, end.Err)
+		return out, fmt.Errorf("%[2]w: %[1]w", end.Err, ErrEndedEarly)
 	}
 	return out, ErrEndedEarly
 }

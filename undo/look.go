@@ -176,11 +176,11 @@ func (k *Keeper) obstacle(s model.Store, it model.Item, op model.Op) string {
 	return k.judge(model.RetainRequest{ID: it.ID, Content: it.Body, Meta: it.Meta})
 }
 
-// blocked is the scanner's verdict on all that the store scans of a new item: of a work item its fields too.
+// blocked is the scanner's verdict on all that a store scans of a new item: its fields too.
 func blocked(s model.Store, it model.Item) (quarantine.Verdict, bool) {
 	scan := quarantine.RulesOf(s.Scanner).Scan
-	if v, hit := scan(it.Body); hit || s.Work == nil {
-		return v, hit
+	if v, hit := scan(it.Body); hit {
+		return v, true
 	}
 	for _, f := range it.Meta {
 		if v, hit := scan(f.Value); hit && !f.ReadOnly {

@@ -160,20 +160,20 @@ func (k *Keeper) retain(ctx context.Context, s model.Store, req model.RetainRequ
 	}
 }
 
-// rewrite makes a write that may take other items along, and keeps each that is gone then and whose text body does
-// not hold: an approved proposal removes an entry that it names by a part of its text. Where the addressed item
-// cannot be put back, the entry about the first of the others is returned.
+// rewrite makes a write. Where the addressed item cannot be put back, it keeps each other item that the write removes: an
+// approved proposal removes an entry that it names by a part of its text. The entry about the first of these is
+// returned then.
 func (k *Keeper) rewrite(ctx context.Context, s model.Store, e Entry, body string, req model.RetainRequest) (model.RetainResult, Entry, error) {
 	var others []Entry
 	var texts []string
-	if s.Rewrites != nil {
+	if s.Rewrites != nil && e.Obstacle != "" {
 		ids, err := s.Rewrites(ctx, req)
 		if err != nil {
 			return model.RetainResult{}, Entry{}, err
 		}
 		for _, id := range ids {
 			o, text, err := k.look(ctx, s, id, model.OpForget)
-			if err == nil && o.Existed && !strings.Contains(body, text) {
+			if err == nil && o.Existed {
 				o, err = k.save(s, o, text)
 				others, texts = append(others, o), append(texts, text)
 			}
@@ -182,19 +182,21 @@ func (k *Keeper) rewrite(ctx context.Context, s model.Store, e Entry, body strin
 			}
 		}
 	}
-	final := e.Obstacle != ""
-	res, e, err := k.act(ctx, s, e, body, req)
+	res, e, acted := k.act(ctx, s, e, body, req)
+	err := acted
+	first := true
 	for i, o := range others {
-		if err != nil {
+		if acted != nil {
 			_, err = k.settle(o, err)
 			continue
 		}
 		switch _, gone := s.Browser.Read(ctx, o.Item); {
 		case gone == nil:
-			err = k.drop(o.ID)
+			err = errors.Join(err, k.drop(o.ID))
 		case errors.Is(gone, model.NotFound):
-			if err = k.confirm(&o, texts[i], model.RetainResult{Revision: model.Absent}); err == nil && final {
-				e, final = o, false
+			err = errors.Join(err, k.confirm(&o, texts[i], model.RetainResult{ID: res.ID, Bytes: res.Bytes, Revision: model.Absent, Warnings: res.Warnings}))
+			if first {
+				e, first = o, false
 			}
 		}
 	}

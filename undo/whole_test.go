@@ -264,11 +264,12 @@ func TestAppendToAnEntryNamedByItsText(t *testing.T) {
 // replaces must be kept, and can be put back.
 func TestAnApprovedProposalKeepsTheEntry(t *testing.T) {
 	const text = "Runner 3 is slow after a power cut: clear its cache first.\n§\ntwo"
-	for _, action := range []string{`"remove"`, `"replace", "content": "no runner"`} {
+	for _, action := range []string{`"remove", "old_text": "Runner 3"`, `"replace", "content": "no runner", "old_text": "Runner 3"`,
+		`"remove", "old_text": "Runner 3 is slow after a power cut: clear its cache first."`} {
 		dir := t.TempDir()
 		file, proposal := filepath.Join(dir, "memories", "MEMORY.md"), filepath.Join(dir, "pending", "memory", "1a2b3c4d.json")
 		for path, data := range map[string]string{file: text,
-			proposal: `{"id": "1a2b3c4d", "subsystem": "memory", "action": "x", "created_at": 1781000000, "payload": {"target": "memory", "old_text": "Runner 3", "action": ` + action + `}}`} {
+			proposal: `{"id": "1a2b3c4d", "subsystem": "memory", "action": "x", "created_at": 1781000000, "payload": {"target": "memory", "action": ` + action + `}}`} {
 			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 				t.Fatal(err)
 			}

@@ -339,7 +339,7 @@ func (w window) sort(at, table, key string) string {
 func (t *Table) nameless() string {
 	cond := `(` + t.Key + `) IS NULL`
 	if t.lite {
-		cond = `typeof(` + t.Key + `) <> 'text'`
+		cond += ` OR (` + t.Key + `) < '' OR (` + t.Key + `) >= x''` // numbers, and bytes: by the index
 	}
 	if t.Prefix == "" {
 		cond += ` OR (` + t.Key + `) = ''`
@@ -361,8 +361,7 @@ func (t *Table) where(hidden bool, more ...string) string {
 	return ` WHERE ` + strings.Join(cond, ` AND `)
 }
 
-// items reads the rows of places, in their order. An error is Internal where a place gives no row: no list may lack an item
-// without a word.
+// items reads the rows of places, in their order. A place that gives no row gives an item without an id.
 func (a *store) items(tx Tx, places []bookmark) ([]model.Item, error) {
 	out := make([]model.Item, len(places))
 	for i := range a.Tables {

@@ -5,11 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"memdesk/backends/internal/snippet"
+	"memdesk/backends/internal/verdicts"
 	"memdesk/model"
 )
 
@@ -156,30 +156,13 @@ func besideTexts(v View, i int, words []string) string {
 		case f.ReadOnly && (strings.HasPrefix(f.Value, "[") || strings.HasPrefix(f.Value, "{")):
 			var v any
 			if json.Unmarshal([]byte(f.Value), &v) == nil {
-				out = inner(out, v)
+				out = verdicts.Texts(out, v)
 			}
 		case f.Value != "":
 			out = append(out, f.Value)
 		}
 	}
 	return strings.Join(out, "\n")
-}
-
-// inner adds the texts inside a JSON value.
-func inner(out []string, v any) []string {
-	switch v := v.(type) {
-	case string:
-		return append(out, v)
-	case []any:
-		for _, e := range v {
-			out = inner(out, e)
-		}
-	case map[string]any:
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			out = inner(out, v[k])
-		}
-	}
-	return out
 }
 
 // hit shows the place in the body, or the title where the body has none.

@@ -3,7 +3,6 @@ package tracker
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,30 +55,13 @@ func (a *adapter) Retain(ctx context.Context, req model.RetainRequest) (model.Re
 // admit applies R18 to every text of the item that agents may see. The store's own fields pass where the item had
 // them before: it stands, or comes back.
 func (a *adapter) admit(have, want Record, req model.RetainRequest) error {
-	exists := have.ID != ""
-	cleaning := exists && verdicts.Cleans(req)
-	if err := a.scanner.Admit(have.Body, want.Body, cleaning); err != nil {
-		return err
-	}
-	for _, f := range want.Fields {
-		before := have.Field(f.Name)
-		if f.Value == before || f.ReadOnly && (exists || req.Restore || req.Erase) {
-			continue
-		}
-		if err := cmp.Or(a.scanner.Admit(before, f.Value, cleaning), a.scanner.Admit(decoded(before), decoded(f.Value), cleaning)); err != nil {
-			return err
+	exists, after := have.ID != "", want.Document()
+	if after.Meta = slices.Clone(after.Meta); !exists && !req.Restore && !req.Erase {
+		for i := range after.Meta {
+			after.Meta[i].ReadOnly = false
 		}
 	}
-	return nil
-}
-
-// decoded is a field's value as a reader of its JSON sees it.
-func decoded(value string) string {
-	var v any
-	if s := strings.TrimSpace(value); !strings.HasPrefix(s, "[") && !strings.HasPrefix(s, "{") || json.Unmarshal([]byte(s), &v) != nil {
-		return value
-	}
-	return strings.Join(inner(nil, v), "\n")
+	return a.scanner.AdmitDocument(have.Document(), after, exists && verdicts.Cleans(req))
 }
 
 // checkRetain applies every rule that needs no read of the store and returns the addressed id.

@@ -76,3 +76,13 @@ func TestWhatIsClosedInside(t *testing.T) {
 		})
 	}
 }
+
+// TestABlockThatReadsLikeUTF7: the digits after a plus may read like UTF-7, which ends the block there. The archive is
+// opened as it stands, and nothing of it was left unread.
+func TestABlockThatReadsLikeUTF7(t *testing.T) {
+	const text = "by 40\n\nH4sIAAAAAAAA/yrJSFVIyk8sUchJTSxLLVYgxE8szk5NUQjJL0vNU/A+vLI4Mzk/\n> NVs3sDT78MrixAo9hZCM1DyFnNS0Ei5AAAAA//9GFfjSWgAAAA==\n\nby\n"
+	rep, err := matcher(t, "usr_bolo_1783", "Toven Késicøk-Qukésax").Scan(t.Context(), strings.NewReader(text), nil)
+	if err != nil || rep.Hits != 1 || len(rep.Closed) > 0 {
+		t.Errorf("%+v, %v; want it found, and nothing closed", rep, err)
+	}
+}

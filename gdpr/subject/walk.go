@@ -380,8 +380,9 @@ func (w *walker) expand(l *layer, open func(o *opening) error) {
 	w.expanded += o.out
 	w.unseen.tooMuch = w.unseen.tooMuch || errors.Is(err, errTooMuch)
 	for _, why := range o.closed {
-		// The magic bytes of gzip and zlib occur in a record by chance, those of zlib in a block too.
-		if !strings.HasSuffix(why, notToItsEnd) || l.method != Archive && l.text[0] != 0x78 {
+		// The magic bytes of gzip and zlib occur in a record by chance, those of zlib in a block too. What reads like UTF-7
+		// may be a part of a block.
+		if !strings.HasSuffix(why, notToItsEnd) || l.method != Archive && l.method != UTF7 && l.text[0] != 0x78 {
 			w.unseen.note(l, why)
 		}
 	}

@@ -77,6 +77,7 @@ type takebackRow struct {
 	Forgotten int64    `json:"forgotten"`
 	Restored  int64    `json:"restored"`
 	Skipped   int64    `json:"skipped"`
+	Unknown   int64    `json:"unknown"` // whether they were taken back
 	Undo      undoneBy `json:"undo"`
 	DryRun    bool     `json:"dry_run"`
 }
@@ -180,7 +181,7 @@ func (a *app) takeback(ctx context.Context, s *operator.Session, f takebackFlags
 // printTakeback sums up what was done of a plan.
 func (a *app) printTakeback(f takebackFlags, plan, done []origin.Taken, ids []string) error {
 	counts := origin.Count(done)
-	a.emit("summary", takebackRow{len(plan), counts[origin.ActForget], counts[origin.ActRestore], counts[origin.ActSkip], ids, f.dryRun})
+	a.emit("summary", takebackRow{len(plan), counts[origin.ActForget], counts[origin.ActRestore], counts[origin.ActSkip], counts[origin.ActUnknown], ids, f.dryRun})
 	forgotten, restored := "forgotten", "restored"
 	if f.dryRun {
 		forgotten, restored = "to forget", "to restore"

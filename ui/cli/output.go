@@ -204,8 +204,8 @@ const gap = "  "
 
 // fit makes the columns as wide as their cells. On a terminal that is too narrow the first column, which people type,
 // stays whole where it can: times become ages, the columns between it and the last one narrow, and what has no room
-// goes, columns of nothing first, then from the right. A pipe and -o wide get everything. The head settles a
-// terminal's columns.
+// goes, columns of nothing first, then from the right. A pipe and -o wide get everything. After the head the
+// columns grow only where there is room.
 func (t *table) fit() {
 	const least, title = 12, 24
 	t.width = t.a.columns()
@@ -217,10 +217,6 @@ func (t *table) fit() {
 	if t.width == 0 {
 		return
 	}
-	if t.done {
-		t.min = full
-		return
-	}
 	last := len(t.head) - 1
 	over := func(title int) bool {
 		used := min(t.min[last], title)
@@ -230,6 +226,12 @@ func (t *table) fit() {
 			}
 		}
 		return used > t.width
+	}
+	if t.done {
+		if over(title) {
+			t.min = full
+		}
+		return
 	}
 	if over(title) {
 		t.ages = true

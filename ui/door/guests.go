@@ -36,7 +36,7 @@ type Guests struct {
 
 	open func(ctx context.Context, name string) (*operator.Session, error)
 	say  func(format string, args ...any)
-	seen os.FileInfo // the file, as it was before its tokens were read; nil: its callers are not admitted
+	seen os.FileInfo // the file, as it was before its tokens were read; nil: not all of its callers are admitted
 	told string      // who is not let in, and why
 
 	mu       sync.Mutex
@@ -86,7 +86,7 @@ func (g *Guests) admit(ctx context.Context, callers []bearer.Caller) (failed err
 		}
 		s, err := g.open(ctx, c.Name)
 		if err != nil {
-			failed = errors.Join(failed, fmt.Errorf("%s is not let in: %w", c.Name, err))
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", c.Name, err))
 			continue
 		}
 		g.mu.Lock()
@@ -144,15 +144,15 @@ func (g *Guests) look(ctx context.Context, forced bool) {
 	if err != nil {
 		now = nil
 	}
-	if !forced && sameFile(g.seen, now) {
+	if !forced && g.told == "" && sameFile(g.seen, now) {
 		return
 	}
 	callers, err := readTokens(g.File)
+	who := "nobody is let in: %s"
 	if err != nil {
 		g.Door.Update(nil)
-		err = fmt.Errorf("nobody is let in: %w", err)
 	} else {
-		err = g.admit(ctx, callers)
+		who, err = "not all are let in: %s", g.admit(ctx, callers)
 	}
 	if err == nil {
 		g.seen, g.told = now, ""
@@ -162,7 +162,7 @@ func (g *Guests) look(ctx context.Context, forced bool) {
 	g.seen = nil
 	if g.told != err.Error() {
 		g.told = err.Error()
-		g.say("%s", g.told)
+		g.say(who, strings.ReplaceAll(g.told, "\n", "; "))
 	}
 }
 

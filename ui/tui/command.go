@@ -31,7 +31,12 @@ func (l *commandLine) Verbs() []act.Act {
 		{Verb: "tier", Args: "NAME", Doc: "the items of a tier of the store at the cursor", Ask: l.runTier, Choices: func() []string { return l.tierNames(l.a.Tiers.StoreHere()) }},
 		{Verb: "go", Args: "REF", Doc: "the item with this reference, store:id", Ask: l.runGo, Choices: l.references, More: l.moreReferences},
 		{Verb: "recall", Args: "WORDS", Doc: "ask every store for these words", Examples: []string{"recall deploy window"}, Words: l.queryWords,
-			Ask: func(words string) tea.Cmd { return tea.Batch(a.Enter(PaneRecall), a.Recall.Look(words)) }},
+			Ask: func(words string) tea.Cmd {
+				if a.Recall.Unavailable() != "" {
+					return l.goTo(PaneRecall)
+				}
+				return tea.Batch(a.Enter(PaneRecall), a.Recall.Look(words))
+			}},
 		{Verb: "audit", Args: "[WORDS]", Doc: "the audit log, filtered by these words",
 			Examples: []string{"audit actor:ann action:forget store:graph", "audit outcome:refused since:2026-05-01 until:2026-05-20", "audit !actor:ann; of everybody else"}, Ask: l.runRecords(PaneAudit), Words: l.auditWords},
 		{Verb: "quarantine", Args: "[WORDS]", Doc: "what scanners blocked, filtered by these words", Examples: []string{"quarantine ignore_previous"}, Ask: l.runRecords(PaneQuarantine)},

@@ -68,7 +68,11 @@ func (a *App) back() tea.Cmd {
 		return a.from.back(a)
 	}
 	if a.Side != nil && a.Side.List.Outermost() {
-		return a.closeSide()
+		cmd := a.CloseSide()
+		if a.Side == nil { // acts in the list may have changed the pane
+			cmd = tea.Batch(cmd, a.pane().Refresh())
+		}
+		return cmd
 	}
 	return a.pane().Back()
 }

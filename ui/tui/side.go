@@ -20,17 +20,16 @@ func (a *App) enterSide(s *Side) tea.Cmd {
 	return tea.Batch(s.List.Resize(w, h), s.List.Enter())
 }
 
-// closeSide goes back to the list or pane before.
-func (a *App) closeSide() tea.Cmd {
+// CloseSide goes back to the list or pane before.
+func (a *App) CloseSide() tea.Cmd {
 	if a.Side.under != nil {
 		return a.enterSide(a.Side.under)
 	}
 	a.Side = nil
-	cmd := a.pane().Refresh() // acts in the list may have changed the pane
 	if p, ok := a.pane().(desk.Watched); ok {
-		cmd = tea.Batch(cmd, p.Watch()) // its ticks end while a list covers it
+		return p.Watch() // its ticks end while a list covers it
 	}
-	return cmd
+	return nil
 }
 
 // sideAt is the list with an address, when it is still open, or when esc brings it back.

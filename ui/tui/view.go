@@ -47,7 +47,7 @@ func (l *commandLine) openView(name string) tea.Cmd {
 	if v.wide != l.a.D.Wide {
 		cmds = append(cmds, a.widen())
 	}
-	bring := v.bring() // first: it asks for the list, and a list that is asked for is entered without a second question
+	bring := v.bring() // first: a list that is entered for the first time asks only where nothing was asked yet
 	return tea.Batch(append(cmds, bring, a.Enter(v.pane))...)
 }
 

@@ -282,14 +282,19 @@ func (t *sideTable) dropTied() (gone int64, stuck int, err error) {
 		}); err != nil {
 			return 0, 0, err
 		}
+		all := len(rows)
 		for left := -1; left != len(rows); { // the rows may refer to one another
 			left = len(rows)
 			rows = slices.DeleteFunc(rows, func(c rowChange) bool { return t.changeOnce(c, 0) == nil })
-			gone += int64(left - len(rows))
 		}
-		if stuck += len(rows); t.q.broken != nil {
+		if t.q.broken != nil {
 			return 0, 0, t.q.broken
 		}
+		stay := 0 // a removal may have moved another of the rows
+		if err := t.q.Each(`SELECT count(*)`+these, args, func(scan func(...any) error) error { return scan(&stay) }); err != nil {
+			return 0, 0, err
+		}
+		gone, stuck = gone+int64(all-stay), stuck+stay
 	}
 	return gone, stuck, nil
 }

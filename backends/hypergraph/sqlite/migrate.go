@@ -24,7 +24,7 @@ func (s *Store) migrate(ctx context.Context, found contents, create bool) error 
 		return model.Errorf(model.Unsupported, "open", "%q has schema %d of a newer memdesk, this one knows %d: open it with the newer program",
 			s.file.Name, found.version, schemaVersion())
 	case s.file.ReadOnlyReason() != "":
-		return model.Errorf(model.PermissionDenied, "open", "%q has schema %d and must be brought to %d first: open it once with write access",
+		return model.Errorf(model.PermissionDenied, "open", "%q has schema %d and is read-only: it can be brought to %d where it can be written",
 			s.file.Name, found.version, schemaVersion())
 	}
 	if len(found.tables) == 0 {

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"memdesk/backends/internal/entity"
 	"memdesk/backends/internal/jsonedit"
 	"memdesk/model"
 )
@@ -397,7 +398,7 @@ func (m Medium) dropRows(q *Query, table string, key []string, req model.ScrubRe
 	if cond := m.TiedRows[table]; cond != "" && len(req.Removed) > 0 {
 		ids := make([]string, len(req.Removed))
 		for i, id := range req.Removed {
-			ids[i] = unmarked.Replace(id)
+			ids[i] = entity.Name(id)
 		}
 		if err := d.where(` WHERE `+cond, string(jsonedit.QuoteList(ids))); err != nil {
 			return d, refused, err
@@ -556,9 +557,6 @@ func (m Medium) wholeRows(q *Query, table string, key []string) (map[string]bool
 	})
 	return out, err
 }
-
-// unmarked takes the marks out of an id.
-var unmarked = strings.NewReplacer(model.Inner+model.Inner, model.Inner, model.Inner, "")
 
 // raw gives the values of a column for the ids of items.
 func (m Medium) raw(column string, items []string) (ids []string) {

@@ -70,12 +70,18 @@ func of(file fs.FileInfo) *database {
 // is held.
 func Held(look func() (fs.FileInfo, error)) bool {
 	mu.Lock()
-	defer mu.Unlock()
-	if len(open) == 0 {
+	none := len(open) == 0
+	mu.Unlock()
+	if none {
 		return false
 	}
 	file, err := look()
-	return err == nil && of(file) != nil
+	if err != nil {
+		return false
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	return of(file) != nil
 }
 
 // File is a file open for reading.
@@ -128,6 +134,9 @@ func (f *File) Close() error {
 	}
 	mu.Lock()
 	defer mu.Unlock()
+	if len(open) == 0 {
+		return f.file.Close()
+	}
 	if info, err := f.file.Stat(); err == nil {
 		if d := of(info); d != nil {
 			d.kept = append(d.kept, f.file)

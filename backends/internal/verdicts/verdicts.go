@@ -3,6 +3,11 @@
 package verdicts
 
 import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 
 	"memdesk/model"
@@ -75,10 +80,36 @@ func (s *Cache) AdmitDocument(before, after model.Document, cleaning bool) error
 	}
 	for _, f := range after.Meta {
 		if was := have[f.Name]; !f.ReadOnly && f.Value != was {
-			if err := s.Admit(was, f.Value, cleaning); err != nil {
+			if err := cmp.Or(s.Admit(was, f.Value, cleaning), s.Admit(decoded(was), decoded(f.Value), cleaning)); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// decoded is a field's value as a reader of its JSON sees it.
+func decoded(value string) string {
+	var v any
+	if s := strings.TrimSpace(value); !strings.HasPrefix(s, "[") && !strings.HasPrefix(s, "{") || json.Unmarshal([]byte(s), &v) != nil {
+		return value
+	}
+	return strings.Join(Texts(nil, v), "\n")
+}
+
+// Texts adds the texts inside a JSON value.
+func Texts(out []string, v any) []string {
+	switch v := v.(type) {
+	case string:
+		return append(out, v)
+	case []any:
+		for _, e := range v {
+			out = Texts(out, e)
+		}
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			out = Texts(out, v[k])
+		}
+	}
+	return out
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"memdesk/backends/internal/declared"
 	"memdesk/backends/internal/litefile"
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/internal/media"
@@ -105,8 +106,13 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	} else {
 		said = append(said, "no program here takes a lock; a running session keeps the index that it has loaded")
 	}
+	var deviations []model.Deviation
+	if profile == gemini {
+		deviations = declared.Deviate("the one file is everybody's: a key would name one memory, and the write would replace all", "R10")
+	}
 	return notes.Open(ctx, notes.Config{
-		Name: c.Name, Kind: Kind, Path: c.Path, Tree: tree, ReadOnly: c.ReadOnly, Unknown: s.unknown(), Features: tree.Capabilities().Features(),
+		Deviations: deviations,
+		Name:       c.Name, Kind: Kind, Path: c.Path, Tree: tree, ReadOnly: c.ReadOnly, Unknown: s.unknown(), Features: tree.Capabilities().Features(),
 		Clock: c.Clock, Notes: said, Layout: s.layout, SearchOnly: c.SearchOnly,
 	})
 }

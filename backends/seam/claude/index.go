@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"memdesk/backends/seam"
+	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/model"
 	"memdesk/quarantine"
 )
@@ -276,9 +277,11 @@ func (s *store) rewrites(ctx context.Context, req model.RetainRequest) ([]string
 	if err != nil {
 		return nil, absentIsNone(err)
 	}
-	old, err := s.tree.Read(ctx, at)
-	if err = absentIsNone(err); err != nil {
-		return nil, err
+	old := ""
+	if req.Mode != "" {
+		if old, err = s.tree.Read(ctx, at); absentIsNone(err) != nil {
+			return nil, err
+		}
 	}
 	before := slices.Collect(strings.Lines(data))
 	after := slices.Clone(before)
@@ -296,8 +299,9 @@ func (s *store) rewrites(ctx context.Context, req model.RetainRequest) ([]string
 	return []string{index.Key()}, nil
 }
 
+// absentIsNone takes an index that is absent, or no file of the store, for none.
 func absentIsNone(err error) error {
-	if errors.Is(err, model.NotFound) {
+	if errors.Is(err, model.NotFound) || errors.Is(err, model.ErrLink) || errors.Is(err, rootdir.ErrNotFile) {
 		return nil
 	}
 	return err

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/mattn/go-sqlite3"
+
+	"memdesk/backends/internal/sharedfd"
 )
 
 // database reads crewship.db and never changes it, nor leaves a file beside it.
@@ -147,7 +149,11 @@ func sweepCopies() {
 }
 
 func copyFile(from, to string) error {
-	src, err := os.Open(from)
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	src, err := sharedfd.Open(info, func() (*os.File, error) { return os.Open(from) })
 	if err != nil {
 		return err
 	}

@@ -104,7 +104,7 @@ func (s *snapshot) withPairs(kept []model.BesideLine) (out []byte) {
 			next++
 		}
 		to := len(s.deps)
-		if next < len(s.pairs) && p.At >= 0 {
+		if next < len(s.pairs) {
 			to = s.pairs[next].start
 		}
 		add(s.deps[at:to])

@@ -29,6 +29,8 @@ type Frame interface {
 	Refresh() tea.Cmd
 	// Beside shows a list, with an address of its own, in place of the pane or above the current list.
 	Beside(title string, above bool, list func(address int) Listing) tea.Cmd
+	// CloseSide goes back from such a list to what it covers.
+	CloseSide() tea.Cmd
 	// RefreshSide reloads such a list, if there is one: an editor changes which texts are put aside.
 	RefreshSide() tea.Cmd
 	// Shows reports whether the pane or list of an address is on the screen.

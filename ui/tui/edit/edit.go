@@ -151,7 +151,7 @@ func (ed *Edits) Wrote(e *Edit, text string, unread, failed error) tea.Cmd {
 	same := unread == nil && text == e.Original
 	switch {
 	case unread != nil:
-		ed.D.Say(paint.ToneBad, esc.Sprintf("what was written cannot be read: %s; the file is %s", esc.Err(unread), ed.D.Where(e.Draft.Path())))
+		ed.D.Say(paint.ToneBad, esc.Sprintf("what was written cannot be read: %s; %s", esc.Err(unread), ed.kept(e.Draft.Path())))
 		return nil
 	case failed != nil && same && lacking(ed.D, failed) != "":
 		return ed.ThrowAway(e, lacking(ed.D, failed))
@@ -459,19 +459,23 @@ func stored(d *desk.Desk, ctx context.Context, e *Edit) (string, model.Revision,
 	return it.Document().Encode(e.Kind), it.Revision, nil
 }
 
+// kept says where a kept text is. A path of the server is of no use over a connection.
+func (ed *Edits) kept(at string) safetext.Text {
+	if ed.D.Remote {
+		return ed.D.Esc.Const(":kept has it")
+	}
+	return ed.D.Where(at)
+}
+
 // PutAside keeps the text and says where it is.
 func (ed *Edits) PutAside(e *Edit, word string) tea.Cmd {
 	esc := ed.D.Esc
 	return ed.D.Ask(func(context.Context) any {
 		at, err := e.Draft.Keep()
 		if err != nil {
-			return dialog.Acted{Quiet: true, Text: esc.Sprintf("%s; your text stays in %s: %s", word, ed.D.Where(at), esc.Err(err))}
+			return dialog.Acted{Quiet: true, Text: esc.Sprintf("%s; your text stays, %s: %s", word, ed.kept(at), esc.Err(err))}
 		}
 		settled(ed.D, e) // one text is left
-		where := ed.D.Where(at)
-		if ed.D.Remote { // a path of the server is of no use there
-			where = esc.Const(":kept has it")
-		}
-		return dialog.Acted{Ok: true, Quiet: true, Text: esc.Sprintf("%s; your text is kept for 30 days: %s", word, where), Then: ed.D.Frame.RefreshSide}
+		return dialog.Acted{Ok: true, Quiet: true, Text: esc.Sprintf("%s; your text is kept for 30 days: %s", word, ed.kept(at)), Then: ed.D.Frame.RefreshSide}
 	})
 }

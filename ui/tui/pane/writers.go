@@ -12,7 +12,7 @@ import (
 	"memdesk/ui/tui/kit/list"
 )
 
-// Origin is the column ORIGIN: it shrinks before it goes.
+// Origin is the column ORIGIN of a list of items: it shrinks before it goes.
 var Origin = list.Column{Most: OriginWidth, Least: 7, Support: true}
 
 // OriginWidth is the most that it has.

@@ -260,7 +260,7 @@ func (w *Underway) bulkEnded(b *Bulk) tea.Cmd {
 	}
 	w.D.Say(tone, text)
 	if w.shown(b) && !w.D.Spoken && w.D.Modal.Dialog == nil && b.tellsNothing(w.D.Time.Clock.Now()) {
-		return tea.Batch(w.D.Frame.Enter(w.D.Frame.Here()), w.D.Frame.Changed(true))
+		return tea.Batch(w.D.Frame.CloseSide(), w.D.Frame.Changed(true))
 	}
 	return w.D.Frame.Changed(true)
 }

@@ -269,11 +269,10 @@ func (rq *requests) approvalLines(r operator.ErasureRequest, p gdpr.Plan, why st
 		}
 	}
 	if rules.Approval == gdpr.BySession {
-		lines = append(lines, text.Advice(esc, "They log in with that key, open `6` and press `A`. You need not wait here: the approval appears by itself, and is void when anything in the plan changes."))
-	} else {
-		lines = append(lines, text.Line{Value: esc.Const("They look at the plan and sign exactly this one; it is void when anything in it changes:"), Kind: text.Note},
-			text.Line{Value: esc.Sprintf("  memdesk gdpr approve %s --plan-hash %s --key FILE", r.ID, p.Short())})
+		lines = append(lines, text.Advice(esc, "They log in with that key, open `6` and press `A`; the approval appears here by itself. Or they sign:"))
 	}
+	lines = append(lines, text.Line{Value: esc.Const("They look at the plan and sign exactly this one; it is void when anything in it changes:"), Kind: text.Note},
+		text.Line{Value: esc.Sprintf("  memdesk gdpr approve %s --plan-hash %s --key FILE", r.ID, p.Short())})
 	return append(lines, rq.approvedLines(r)...)
 }
 
@@ -339,8 +338,9 @@ func (rq *requests) showReceipt(r operator.ErasureRequest) tea.Cmd {
 		if err != nil {
 			return dialog.Acted{Quiet: true, Text: prose.Reason(d.Esc, err)}
 		}
-		page := text.NewPage(receiptLines(d.St, rec, key, d.NoExport() == ""), "")
-		save, layers := act.Receipt.With(d.NoExport, func() tea.Cmd { return rq.saveReceipt(r) }), act.Layers.With(nil, func() tea.Cmd { return rq.openVerdicts(r) })
+		unsaved := act.Unless(func() string { return d.Locked("") }, d.NoExport)
+		page := text.NewPage(receiptLines(d.St, rec, key, unsaved() == ""), "")
+		save, layers := act.Receipt.With(unsaved, func() tea.Cmd { return rq.saveReceipt(r) }), act.Layers.With(nil, func() tea.Cmd { return rq.openVerdicts(r) })
 		save.Name, layers.Name = "save", "layers"
 		page.Acts = []act.Act{save, layers, {Keys: []string{"y"}, Name: "copy", Doc: "copy the signed receipt to the clipboard of the terminal", Do: func() tea.Cmd {
 			return d.CopyText(d.Esc.Sprintf("the receipt of %s", r.ID), string(signed))
