@@ -40,7 +40,7 @@ func (rq *requests) approvalFirst(r operator.ErasureRequest) string {
 
 // unapproved is the page that says how a plan is approved, where nothing here can do it.
 func (rq *requests) unapproved(r operator.ErasureRequest, p gdpr.Plan, why string) dialog.Proposal {
-	page := text.NewPage(rq.approvalLines(r, p, why), "")
+	page := text.NewPage(rq.approvalLines(r, p, why, false), "")
 	return dialog.Proposal{Open: func() tea.Cmd { return rq.D.Modal.Host.Page("Approval", page) }}
 }
 
@@ -66,7 +66,7 @@ func (rq *requests) approve(r operator.ErasureRequest) tea.Cmd {
 		dlg := rq.approveDialog(now, p, "You sign", "your signature", func(ctx context.Context, f dialog.Filled) error {
 			return rq.sign(ctx, now, p.Hash, strings.TrimSpace(f.Fields[0]))
 		})
-		dlg.Lines = append(dlg.Lines, rq.approvalLines(now, p, why)...)
+		dlg.Lines = append(dlg.Lines, rq.approvalLines(now, p, why, true)...)
 		dlg.Fields = []dialog.Field{{Label: d.Esc.Const("your private SSH key file, or empty for a key of your agent: ")}}
 		return dialog.Proposal{Dialog: dlg}
 	})

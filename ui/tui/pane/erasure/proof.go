@@ -255,8 +255,9 @@ func (rq *requests) verifyNow(r operator.ErasureRequest, typed string, aliases .
 	return rq.D.Work.Watch(b)
 }
 
-// approvalLines say who has to approve a plan, and how; why is the reason that it is not approved.
-func (rq *requests) approvalLines(r operator.ErasureRequest, p gdpr.Plan, why string) []text.Line {
+// approvalLines say who has to approve a plan, and how; why is the reason that it is not approved. signs: the operator
+// at hand is asked for a signature, which counts also where a session approves.
+func (rq *requests) approvalLines(r operator.ErasureRequest, p gdpr.Plan, why string, signs bool) []text.Line {
 	d, esc := rq.D, rq.D.Esc
 	rules := d.Erasure.Rules()
 	lines := []text.Line{{Value: esc.Sprintf("Not yet: %s", esc.LineMax(why, prose.MaxReason)), Kind: text.Title}}
@@ -269,10 +270,12 @@ func (rq *requests) approvalLines(r operator.ErasureRequest, p gdpr.Plan, why st
 		}
 	}
 	if rules.Approval == gdpr.BySession {
-		lines = append(lines, text.Advice(esc, "They log in with that key, open `6` and press `A`; the approval appears here by itself. Or they sign:"))
+		lines = append(lines, text.Advice(esc, "They log in with that key, open `6` and press `A`. You need not wait here: the approval appears by itself, and is void when anything in the plan changes."))
 	}
-	lines = append(lines, text.Line{Value: esc.Const("They look at the plan and sign exactly this one; it is void when anything in it changes:"), Kind: text.Note},
-		text.Line{Value: esc.Sprintf("  memdesk gdpr approve %s --plan-hash %s --key FILE", r.ID, p.Short())})
+	if signs || rules.Approval != gdpr.BySession {
+		lines = append(lines, text.Line{Value: esc.Const("They look at the plan and sign exactly this one; it is void when anything in it changes:"), Kind: text.Note},
+			text.Line{Value: esc.Sprintf("  memdesk gdpr approve %s --plan-hash %s --key FILE", r.ID, p.Short())})
+	}
 	return append(lines, rq.approvedLines(r)...)
 }
 
