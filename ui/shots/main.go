@@ -64,7 +64,7 @@ var shots = []shot{
 var anatomy = []shot{
 	{"list", []step{{"", "of "}}},
 	{"detail", []step{{"4", "1 of "}, {"", "highlighted"}}},
-	{"comparison", []step{{"5", "[5 Conflicts 8]"}, {"jj", "3 of "}, {"\r", "Conflicts › "}, {"", "Rye is baked"}}},
+	{"comparison", []step{{"5", "[5 Conf"}, {"jj", "3 of "}, {"\r", "Conflicts › "}, {"", "Rye is baked"}}},
 	{"board", []step{{"6", "[6 Erasure"}, {"j", "2 of 3"}, {"\r", "The plan of"}}},
 	{"dialog", []step{{":store graph\r", "1 of "}, {"d", "enter cancel"}}},
 	{"empty", []step{{"4", "1 of "}, {"/zzz\r", "Nothing matches"}}},
