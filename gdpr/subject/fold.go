@@ -283,7 +283,7 @@ func markup(b []byte) int {
 			if rest[1] == '!' && string(rest[i-2:i]) != "--" {
 				continue
 			}
-			if name, _, ok := bytes.Cut(rest[1:i], []byte("@")); ok && rest[1] != '!' && bytes.IndexAny(name, " \t\r\n=\"'") < 0 { // an address in angle brackets is no tag
+			if name, _, ok := bytes.Cut(rest[1:i], []byte("@")); ok && rest[1] != '!' && !bytes.ContainsAny(name, " \t\r\n=\"'") { // an address in angle brackets is no tag
 				return 1
 			}
 			return i + 1

@@ -51,7 +51,7 @@ var shots = []shot{
 	{"recall", []step{{"3", "press / and type"}, {"/", ""}, {"rye bread", " hits"}, {"\r", "enter read"}}},
 	{"quarantine", []step{{"4", "1 of "}, {"", "highlighted"}}},
 	{"forget", []step{{":store graph\r", "1 of "}, {"d", "enter cancel"}}},
-	{"conflicts", []step{{"5", "[5 Conflicts"}, {"", "SURE"}, {"jj", "3 of "}, {"", "1 line differs"}}},
+	{"conflicts", []step{{"5", "[5 Conf"}, {"", "SURE"}, {"jj", "3 of "}, {"", "1 line differs"}}},
 	{"erasure", []step{
 		{"6", "due tomorrow"}, {"j", "2 of 3"}, {"\r", "The plan of"},
 	}},
@@ -65,7 +65,7 @@ var anatomy = []shot{
 	{"list", []step{{"", "of "}}},
 	{"detail", []step{{"4", "1 of "}, {"", "highlighted"}}},
 	{"comparison", []step{{"5", "[5 Conf"}, {"jj", "3 of "}, {"\r", "Conflicts › "}, {"", "Rye is baked"}}},
-	{"board", []step{{"6", "[6 Erasure"}, {"j", "2 of 3"}, {"\r", "The plan of"}}},
+	{"board", []step{{"6", "[6 Eras"}, {"j", "2 of 3"}, {"\r", "The plan of"}}},
 	{"dialog", []step{{":store graph\r", "1 of "}, {"d", "enter cancel"}}},
 	{"empty", []step{{"4", "1 of "}, {"/zzz\r", "Nothing matches"}}},
 }
