@@ -11,11 +11,40 @@ const (
 	profileLabel = "wf:profile:"
 )
 
-// IsStateLabel reports whether a label names a workflow state.
-func IsStateLabel(label string) bool { return strings.HasPrefix(label, stateLabel) }
+// Settle leaves one state and one profile among the labels of an edited item where the edit adds one: the
+// added one. before are the labels that the item had.
+func Settle(labels, before []string) []string {
+	for _, group := range []string{stateLabel, profileLabel} {
+		added := slices.IndexFunc(labels, func(l string) bool { return inGroup(l, group) && !slices.Contains(before, l) })
+		if added >= 0 {
+			labels = only(labels, group, labels[added])
+		}
+	}
+	return labels
+}
 
-// StateLabel is the label of a state.
-func StateLabel(state string) string { return stateLabel + state }
+// WithState makes state the only one among labels that name a state.
+func WithState(labels []string, state string) []string {
+	return only(labels, stateLabel, stateLabel+state)
+}
+
+// only puts label in the place of the first of its group, and drops the others.
+func only(labels []string, group, label string) []string {
+	var out []string
+	put := false
+	for _, l := range labels {
+		switch {
+		case !inGroup(l, group):
+			out = append(out, l)
+		case !put:
+			out, put = append(out, label), true
+		}
+	}
+	return out
+}
+
+// inGroup follows Foolery, which reads labels in lower case.
+func inGroup(label, group string) bool { return strings.HasPrefix(strings.ToLower(label), group) }
 
 // WorkflowOf reads state and profile from labels: the first of several, in lower case; empty where there is
 // none.
