@@ -142,14 +142,19 @@ func (s *store) place(id string) (index seam.Locator, file string, ok bool) {
 
 // line is the index line of a new memory (CC7).
 func line(file, text string) string {
+	name, description := words(file, text)
+	return "- [" + name + "](" + encoded.Replace(file) + ")" + description
+}
+
+// words are the name and the description of a memory as its index line has them.
+func words(file, text string) (name, description string) {
 	f := parse(text)
 	first, _, _ := strings.Cut(strings.TrimSpace(f.body), "\n")
-	f.name = cmp.Or(f.name, strings.TrimSpace(strings.TrimLeft(first, "# ")), strings.TrimSuffix(path.Base(file), ".md"))
-	out := "- [" + escaped(f.name) + "](" + encoded.Replace(file) + ")"
+	name = cmp.Or(f.name, strings.TrimSpace(strings.TrimLeft(first, "# ")), strings.TrimSuffix(path.Base(file), ".md"))
 	if f.description != "" {
-		out += " — " + escaped(f.description)
+		description = " — " + escaped(f.description)
 	}
-	return out
+	return escaped(name), description
 }
 
 // encoded replaces what targets would read as something else than a part of a path.
@@ -241,7 +246,7 @@ func entered(lines []string, file, old, text string, req model.RetainRequest) []
 	switch {
 	case old != "" && (at < 0 || req.Erase):
 	case old != "":
-		return follow(lines, file, parse(old), parse(text))
+		return follow(lines, file, old, text)
 	case req.Beside != nil:
 		there := slices.Clone(lines) // the same line may have stood there twice
 		for _, l := range req.Beside.Lines {
@@ -311,17 +316,17 @@ func over(data string) bool { return len(data) > capBytes || lineCount(data) > c
 
 func lineCount(data string) int { return len(slices.Collect(strings.Lines(data))) }
 
-// follow updates the words of a file's lines that came from its front matter (CC10).
-func follow(lines []string, file string, old, now front) []string {
+// follow updates the words of a file's lines that came from its earlier text (CC10).
+func follow(lines []string, file, old, text string) []string {
+	name, description := words(file, old)
+	newName, newDescription := words(file, text)
 	for i, l := range lines {
 		if !names(l, file) {
 			continue
 		}
-		if old.name != "" && now.name != "" {
-			l = strings.Replace(l, "["+escaped(old.name)+"](", "["+escaped(now.name)+"](", 1)
-		}
-		if old.description != "" && now.description != "" {
-			l = strings.Replace(l, " — "+escaped(old.description), " — "+escaped(now.description), 1)
+		l = strings.Replace(l, "["+name+"](", "["+newName+"](", 1)
+		if description != "" {
+			l = strings.Replace(l, description, newDescription, 1)
 		}
 		lines[i] = l
 	}
