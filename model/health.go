@@ -52,6 +52,10 @@ type HealthFinding struct {
 	CheckedAt time.Time
 	// State is the store's state if this were the only finding. Empty means down.
 	State HealthState
+	// Line is the line concerned, from 1, Lines the number of lines of what is too long, and Target what a
+	// line leads to (claude.md, Health findings); zero or empty where that says nothing.
+	Line, Lines int
+	Target      string
 }
 
 // HealthStatus is one observation. OK means that the store can retain and recall, and

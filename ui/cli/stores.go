@@ -258,6 +258,9 @@ type findingRow struct {
 	Message   string            `json:"message"`
 	State     model.HealthState `json:"state"`
 	CheckedAt stamp             `json:"checked_at"`
+	Line      int               `json:"line,omitempty"`
+	Target    string            `json:"target,omitempty"`
+	Lines     int               `json:"lines,omitempty"`
 }
 
 // putHealth prints the health of a store. The table has a line for each finding, and names the store once.
@@ -265,7 +268,7 @@ func (t *table) putHealth(store string, st model.HealthStatus, latency time.Dura
 	at, words := st.CheckedAt, ""
 	findings, below := []findingRow{}, [][]any(nil)
 	for i, f := range st.Findings {
-		findings = append(findings, findingRow{f.Kind, model.EncodeID(f.Ref), model.EncodeID(f.Ref), f.Message, f.State, stamp(f.CheckedAt)})
+		findings = append(findings, findingRow{f.Kind, model.EncodeID(f.Ref), model.EncodeID(f.Ref), f.Message, f.State, stamp(f.CheckedAt), f.Line, f.Target, f.Lines})
 		if i == 0 {
 			at, words = f.CheckedAt, findingWords(f)
 		} else {

@@ -244,6 +244,36 @@ func TestIndexLinesAreScanned(t *testing.T) {
 	}
 }
 
+// TestTheIndexFollowsWhatNamedTheMemory: also the first line of a text without front matter, and a description that
+// goes (CC7, CC10).
+func TestTheIndexFollowsWhatNamedTheMemory(t *testing.T) {
+	dir := sample(t)
+	s := open(t, dir)
+	for _, step := range []struct{ text, want string }{
+		{"# Head\n\nbody\n", "- [Head](follow.md)\n"},
+		{"# Tail\n\nbody\n", "- [Tail](follow.md)\n"},
+		{"---\nname: Named\ndescription: De\n---\nbody\n", "- [Named](follow.md)\n"},
+		{"---\nname: Named\ndescription: De\n---\nother\n", "- [Named](follow.md)\n"},
+	} {
+		_, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: mem + "follow.md", Mode: model.Replace, Content: step.text})
+		must(t, err)
+		data, err := os.ReadFile(filepath.Join(dir, mem, "MEMORY.md"))
+		must(t, err)
+		if !strings.HasSuffix(string(data), step.want) {
+			t.Errorf("after %q the index is %q", step.text, data)
+		}
+	}
+	for _, text := range []string{"---\nname: Gone\ndescription: De\n---\nx\n", "---\nname: Gone\n---\nx\n"} {
+		_, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: mem + "gone-words.md", Mode: model.Replace, Content: text})
+		must(t, err)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, mem, "MEMORY.md"))
+	must(t, err)
+	if !strings.HasSuffix(string(data), "- [Gone](gone-words.md)\n") {
+		t.Errorf("a description that is gone stays in the index: %q", data)
+	}
+}
+
 // TestFindings: every mismatch of index and files must be reported once (CC13).
 func TestFindings(t *testing.T) {
 	dir := sample(t)
@@ -253,6 +283,9 @@ func TestFindings(t *testing.T) {
 	var got []string
 	for _, f := range backendtest.Examined(t, s).Findings {
 		got = append(got, f.Kind+" "+strings.TrimPrefix(f.Ref, mem))
+		if told := f.Line > 0 || f.Lines > 0; told != slices.Contains([]string{"dangling_index", "duplicate_index", "over_cap"}, f.Kind) || (f.Target != "") != (f.Kind == "dangling_index") || f.Lines > 0 && f.Lines != 201 {
+			t.Errorf("%+v", f)
+		}
 	}
 	slices.Sort(got)
 	want := []string{"blocked bad.md", "dangling_index MEMORY.md", "dangling_index MEMORY.md", "duplicate_index MEMORY.md", "no_index agent-memory/smith", "not_text bytes.md",

@@ -29,7 +29,9 @@ func (s *store) deep(ctx context.Context) []model.HealthFinding {
 			dirs[dir] = append(dirs[dir], id)
 		}
 		if tier == tierIndex && over(string(data)) {
-			long = append(long, notes.Finding("over_cap", id, "%d lines, %d bytes: a session loads the first 200 lines or 25 KB", lineCount(string(data)), len(data)))
+			f := notes.Finding("over_cap", id, "%d lines, %d bytes: a session loads the first 200 lines or 25 KB", lineCount(string(data)), len(data))
+			f.Lines = lineCount(string(data))
+			long = append(long, f)
 		}
 	})
 	if !ok {
@@ -64,12 +66,17 @@ func (s *store) checkIndex(root *rootdir.Dir, dir, text string, linked map[strin
 	at := path.Join(dir, indexName)
 	seen := map[string]bool{}
 	n := 0
+	found := func(kind, target, format string, args ...any) {
+		f := notes.Finding(kind, at, format, args...)
+		f.Line, f.Target = n, target
+		out = append(out, f)
+	}
 	for l := range strings.Lines(text) {
 		n++
 		line := strings.TrimRight(l, "\r\n")
 		to := targets(line)
 		if len(to) > 0 && seen[line] {
-			out = append(out, notes.Finding("duplicate_index", at, "line %d stands there twice", n))
+			found("duplicate_index", "", "line %d stands there twice", n)
 		}
 		seen[line] = true
 		for _, t := range to {
@@ -77,11 +84,11 @@ func (s *store) checkIndex(root *rootdir.Dir, dir, text string, linked map[strin
 			linked[file] = true
 			switch _, err := root.Stat(file); {
 			case path.IsAbs(t), !filepath.IsLocal(file):
-				out = append(out, notes.Finding("dangling_index", at, "line %d leads to %s, which is not looked at: link a file of this store, by a relative path", n, t))
+				found("dangling_index", t, "line %d leads to %s, which is not looked at: link a file of this store, by a relative path", n, t)
 			case errors.Is(err, model.NotFound):
-				out = append(out, notes.Finding("dangling_index", at, "line %d leads to %s, which is not there", n, t))
+				found("dangling_index", t, "line %d leads to %s, which is not there", n, t)
 			case err != nil:
-				out = append(out, notes.Finding("dangling_index", at, "line %d leads to %s, which cannot be looked at: %s", n, t, model.KindOf(err)))
+				found("dangling_index", t, "line %d leads to %s, which cannot be looked at: %s", n, t, model.KindOf(err))
 			}
 		}
 	}
