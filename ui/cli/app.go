@@ -289,7 +289,11 @@ func (a *app) confirm(ctx context.Context, question string) error {
 
 // agree refuses an act that is not allowed, then asks.
 func (a *app) agree(ctx context.Context, act operator.Act, store, question string) error {
-	if err := a.session.Allow(ctx, act, store, ""); err != nil {
+	s, err := a.open(ctx)
+	if err == nil {
+		err = s.Allow(ctx, act, store, "")
+	}
+	if err != nil {
 		return err
 	}
 	return a.confirm(ctx, question)

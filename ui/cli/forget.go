@@ -66,7 +66,11 @@ func (a *app) forgetQuestion(ctx context.Context, texts []string) (string, error
 	if err != nil {
 		return "", err
 	}
-	falls, err := a.sayFalls(ctx, refs)
+	s, err := a.stores(ctx)
+	if err != nil {
+		return "", err
+	}
+	falls, err := a.sayFalls(ctx, s, refs)
 	if err != nil && !a.flags.yes { // else each item reports its own failure
 		return "", err
 	}
@@ -78,7 +82,7 @@ func (a *app) forgetQuestion(ctx context.Context, texts []string) (string, error
 		return question, nil
 	}
 	for i, ref := range refs {
-		warnings, err := a.session.Preview(ctx, ref.Store, ref.ID)
+		warnings, err := s.Preview(ctx, ref.Store, ref.ID)
 		if err != nil {
 			return "", err
 		}
@@ -88,11 +92,7 @@ func (a *app) forgetQuestion(ctx context.Context, texts []string) (string, error
 }
 
 // sayFalls names the relations that go with the items of refs; those of an only item stand in its preview.
-func (a *app) sayFalls(ctx context.Context, refs []model.Ref) (all []string, err error) {
-	s, err := a.stores(ctx)
-	if err != nil {
-		return nil, err
-	}
+func (a *app) sayFalls(ctx context.Context, s *operator.Session, refs []model.Ref) (all []string, err error) {
 	for _, ref := range refs {
 		if _, err := a.openStore(ref.Store); err != nil {
 			return nil, err

@@ -136,3 +136,21 @@ func TestForgetOfDuplicates(t *testing.T) {
 		t.Errorf("%v; what stands:\n%s", err, got)
 	}
 }
+
+// TestAChangeWithAWrongConfiguration: each change must say where the configuration is wrong, also with --yes.
+func TestAChangeWithAWrongConfiguration(t *testing.T) {
+	d := newDesk(t)
+	config := filepath.Join(d.dir, "wrong.toml")
+	if err := os.WriteFile(config, []byte("nonsense = 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"forget", "a:b"}, {"forget", "a:b", "a:c"}, {"retain", "a:b", "--mode", "replace", "-"}, {"copy", "--from", "a", "--to", "b"}, {"quarantine", "release", "a:b", "--reason", "r"}, {"undo", "restore", "u"},
+		{"reindex"}, {"state", "migrate"}, {"work", "close", "a:b"}, {"audit", "retire", "--before", "2020-01-01"}, {"conflicts", "resolve", "a:b", "--take", "base"},
+	} {
+		r := d.bare(append([]string{"--config", config, "--yes", "--json"}, args...)...)
+		if r.code != 2 || !strings.Contains(r.out+r.err, "unknown key nonsense") || !strings.Contains(r.out+r.err, `"type":"error"`) {
+			t.Errorf("%q: exit %d\n%s%s", args, r.code, r.out, r.err)
+		}
+	}
+}
