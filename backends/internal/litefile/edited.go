@@ -1,9 +1,11 @@
 package litefile
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
+	"memdesk/backends/internal/jsonedit"
 	"memdesk/model"
 )
 
@@ -50,26 +52,31 @@ func (m Medium) cleanRow(q *Query, req model.ScrubRequest, id, table, column, va
 	err = eachRow(q, table, []string{column}, columns, ` WHERE `+quote(column)+` = ?`, []any{value}, func(at, cells []any) error {
 		row = &cleanRow{at: at, cells: map[int]any{}}
 		for i, c := range cells {
-			text, after, put := cellText(c), "", any(nil)
-			if n := number(c); n != "" && req.Concerns([]byte(spellings(n))) {
-				text, put = n, noNumber{}
-			} else if text == "" || !req.Concerns([]byte(text)) {
-				continue
-			} else {
-				after = string(req.Redact([]byte(text)))
-				put = likeCell(c, after)
+			may := func(path string, before, after []byte) bool {
+				ok := req.MayEdit == nil || req.MayEdit(model.RecordEdit{Layer: res.Layer, ID: id, Path: path, Before: string(before), After: string(after)})
+				if !ok {
+					res.Verdict, res.Reason = model.VerdictResidue, "nobody has seen it as it is now: make a new plan"
+				}
+				return ok
 			}
-			if req.Concerns([]byte(after)) {
+			text := cellText(c)
+			n := number(c)
+			if n != "" && req.Concerns([]byte(spellings(n))) {
+				if may(columns[i], []byte(n), nil) {
+					row.cells[i] = noNumber{}
+				}
+				continue
+			}
+			if text == "" || !req.Concerns([]byte(text)) {
+				continue
+			}
+			after := redactedCell(req, text, columns[i], may)
+			if req.Concerns([]byte(after)) && res.Verdict == model.VerdictClean {
 				res.Verdict, res.Reason = model.VerdictResidue, fmt.Sprintf("a value of column %q cannot be redacted: change it with the program whose table it is", columns[i])
 			}
-			if after == text {
-				continue
+			if after != text {
+				row.cells[i] = likeCell(c, after)
 			}
-			if req.MayEdit != nil && !req.MayEdit(model.RecordEdit{Layer: res.Layer, ID: id, Path: columns[i], Before: text, After: after}) {
-				res.Verdict, res.Reason = model.VerdictResidue, "nobody has seen it as it is now: make a new plan"
-				continue
-			}
-			row.cells[i] = put
 		}
 		return nil
 	})
@@ -87,4 +94,25 @@ func (m Medium) cleanRow(q *Query, req model.ScrubRequest, id, table, column, va
 		res.Rows++
 	}
 	return nil
+}
+
+// redactedCell takes the subject out of a cell as far as each value may be edited. A value of a JSON text is one of
+// its own: Retain has changed others of the same text meanwhile.
+func redactedCell(req model.ScrubRequest, text, column string, may func(path string, before, after []byte) bool) string {
+	asked := false
+	after := text
+	if (text[0] == '{' || text[0] == '[') && json.Valid([]byte(text)) {
+		one := jsonedit.Redaction{Concerns: req.Concerns, Redact: req.Redact, May: func(path string, before, after []byte) bool {
+			asked = true
+			return may(path, before, after)
+		}}
+		after = string(one.Value([]byte(text), column))
+	}
+	if asked || !req.Concerns([]byte(after)) {
+		return after
+	}
+	if whole := string(req.Redact([]byte(text))); whole != text && may(column, []byte(text), []byte(whole)) { // no value by itself names the subject
+		return whole
+	}
+	return text
 }

@@ -314,6 +314,51 @@ func TestTiedRowsLeaveTheLaterOnesTheirRules(t *testing.T) {
 	}
 }
 
+// TestEditedJSONCellIsPlannedValueByValue: Retain changes one value of a row's JSON text between the plan and the scrub;
+// the other values must go as planned, and what the plan did not list must stay.
+func TestEditedJSONCellIsPlannedValueByValue(t *testing.T) {
+	f, path := opened(t)
+	exec1(t, path, `CREATE TABLE items (id, doc)`, `INSERT INTO items VALUES ('i', '{"text":"met mauve","n":1.50,"by":["mauve",{"mauve":"x"}]}')`)
+	m := Medium{File: f, Edited: func(id string) (string, string, string) { return "items", "id", id }}
+	req := mauve
+	req.Edited = []string{"i"}
+	planned := map[[2]string]bool{}
+	dry := req
+	dry.Dry, dry.MayEdit = true, func(e model.RecordEdit) bool {
+		planned[[2]string{e.Before, e.After}] = true
+		return true
+	}
+	_, err := m.Scrub(t.Context(), dry)
+	must(t, err)
+	req.MayEdit = func(e model.RecordEdit) bool { return planned[[2]string{e.Before, e.After}] }
+	for _, tt := range []struct{ found, left string }{
+		{`{"text":"met gone","n":1.50,"by":["mauve",{"mauve":"x"}]}`, `{"text":"met gone","n":1.50,"by":["gone",{"gone":"x"}]}`},
+		{`{"text":"met gone","new":"mauve again","by":["mauve"]}`, `{"text":"met gone","new":"mauve again","by":["gone"]}`},
+	} {
+		exec1(t, path, `UPDATE items SET doc = '`+tt.found+`'`)
+		res, err := m.cleaned(t, req)
+		must(t, err)
+		var got string
+		must(t, f.View(t.Context(), "read", func(q *Query) error { _, err := q.One(`SELECT doc FROM items`, nil, &got); return err }))
+		if got != tt.left || (res.Verdict == model.VerdictClean) != !strings.Contains(got, "mauve") {
+			t.Errorf("%s\n%+v", got, res)
+		}
+	}
+}
+
+// cleaned runs the part of the scrub for edited items.
+func (m Medium) cleaned(t *testing.T, req model.ScrubRequest) (res model.LayerResult, err error) {
+	t.Helper()
+	err = m.File.Change(t.Context(), "scrub", func(q *Query) error {
+		list, err := m.cleanEdited(q, req)
+		if len(list) > 0 {
+			res = list[0]
+		}
+		return err
+	})
+	return res, err
+}
+
 // TestReadingAnAttachedFileLeavesNothing: reading must leave no -wal and -shm beside a file that is attached either.
 func TestReadingAnAttachedFileLeavesNothing(t *testing.T) {
 	_, path := opened(t)

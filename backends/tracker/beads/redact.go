@@ -2,10 +2,6 @@ package beads
 
 import (
 	"bytes"
-	"encoding/json"
-	"slices"
-	"strconv"
-	"strings"
 
 	"memdesk/backends/internal/jsonedit"
 	"memdesk/backends/tracker"
@@ -18,8 +14,7 @@ func (s *snapshot) redacted(line []byte, req model.ScrubRequest) (out []byte, ch
 	if req.Concerns == nil || !req.Concerns(line) {
 		return line, false
 	}
-	r := redaction{req: req, has: s.has}
-	out = r.value(line, "")
+	out = jsonedit.Redaction{Concerns: req.Concerns, Redact: req.Redact, Stays: s.has}.Value(line, "")
 	return out, !bytes.Equal(out, line)
 }
 
@@ -29,15 +24,15 @@ func (s *snapshot) beside(line []byte, layer, id string, req model.ScrubRequest)
 	if req.Concerns == nil || !req.Concerns(line) {
 		return line, false, 0
 	}
-	r := redaction{req: req, has: s.has, own: ownMembers(line)}
-	r.may = func(path string, before, after []byte) bool {
+	r := jsonedit.Redaction{Concerns: req.Concerns, Redact: req.Redact, Stays: s.has, Silent: ownMembers(line)}
+	r.May = func(path string, before, after []byte) bool {
 		if req.MayEdit == nil || req.MayEdit(model.RecordEdit{Layer: layer, ID: id, Path: path, Before: string(before), After: string(after)}) {
 			return true
 		}
 		refused++
 		return false
 	}
-	out = r.value(line, "")
+	out = r.Value(line, "")
 	return out, !bytes.Equal(out, line), refused
 }
 
@@ -62,113 +57,6 @@ func ownMembers(line []byte) map[int32]bool {
 		}
 	}
 	return own
-}
-
-// redaction is the edit of one line.
-type redaction struct {
-	req model.ScrubRequest
-	has func(id string) bool
-	own map[int32]bool // places of values for which MayEdit is not called
-	may func(path string, before, after []byte) bool
-}
-
-// ask returns the edit of a value where it may be made.
-func (r *redaction) ask(path string, before, after []byte) []byte {
-	if r.may == nil || bytes.Equal(before, after) || r.may(path, before, after) {
-		return after
-	}
-	return before
-}
-
-// value edits a raw JSON value; invalid JSON stays.
-func (r *redaction) value(raw []byte, path string) []byte {
-	if len(bytes.TrimSpace(raw)) == 0 {
-		return raw
-	}
-	switch c := bytes.TrimLeft(raw, " \t\r\n"); c[0] {
-	case '{':
-		return r.object(raw, path)
-	case '[':
-		var spans []jsonedit.Span
-		if err := jsonedit.Elements(raw, func(v jsonedit.Span) { spans = append(spans, v) }); err != nil {
-			return raw
-		}
-		return replaced(raw, spans, func(i int, v []byte) []byte { return r.value(v, path+"["+strconv.Itoa(i)+"]") })
-	case '"':
-		return r.ask(path, raw, r.text(raw))
-	default:
-		if r.req.Concerns(raw) { // a number that identifies the subject
-			return r.ask(path, raw, []byte("null"))
-		}
-		return raw
-	}
-}
-
-// object edits names and values. Two names that become equal get different ones, so that no reader skips the
-// first.
-func (r *redaction) object(raw []byte, path string) []byte {
-	var spans []jsonedit.Span
-	var at []string
-	names := map[string]bool{}
-	err := jsonedit.Members(raw, func(key, value jsonedit.Span) {
-		name := jsonedit.Unquote(key.In(raw))
-		spans, at = append(spans, jsonedit.Span{Start: key.Start - 1, End: key.End + 1}, value), append(at, strings.TrimPrefix(path+"."+name, "."))
-		names[name] = true
-	})
-	if err != nil {
-		return raw
-	}
-	return replaced(raw, spans, func(i int, v []byte) []byte {
-		switch {
-		case i%2 == 1 && path == "" && r.own[spans[i].Start]:
-			silent := *r
-			silent.may = nil
-			return silent.value(v, at[i/2])
-		case i%2 == 1:
-			return r.value(v, at[i/2])
-		}
-		edited := r.text(v)
-		if bytes.Equal(edited, v) {
-			return v
-		}
-		name := jsonedit.Unquote(edited[1 : len(edited)-1])
-		next := name
-		for n := 2; names[next]; n++ {
-			next = name + "-" + strconv.Itoa(n)
-		}
-		if !bytes.Equal(r.ask(at[i/2]+" (the name)", v, jsonedit.Quote(next)), jsonedit.Quote(next)) {
-			return v
-		}
-		names[next] = true
-		return jsonedit.Quote(next)
-	})
-}
-
-// text edits a string between its quotes, with its own escapes where that gives the same text.
-func (r *redaction) text(raw []byte) []byte {
-	s := jsonedit.Unquote(raw[1 : len(raw)-1])
-	if !r.req.Concerns([]byte(s)) && !r.req.Concerns(raw) || r.has(s) {
-		return raw
-	}
-	if r.req.Redact == nil {
-		return []byte(`""`)
-	}
-	want := string(r.req.Redact([]byte(s)))
-	if own := slices.Concat([]byte(`"`), r.req.Redact(raw[1:len(raw)-1]), []byte(`"`)); json.Valid(own) && jsonedit.Unquote(own[1:len(own)-1]) == want {
-		return own
-	}
-	return jsonedit.Quote(want)
-}
-
-// replaced replaces each stretch by the result of edit.
-func replaced(raw []byte, spans []jsonedit.Span, edit func(i int, v []byte) []byte) []byte {
-	var out []byte
-	at := int32(0)
-	for i, v := range spans {
-		out = append(append(out, raw[at:v.Start]...), edit(i, v.In(raw))...)
-		at = v.End
-	}
-	return append(out, raw[at:]...)
 }
 
 // scrubPairs is the edit of deps.jsonl: a pair goes with one of its items. A pair of two other items stays,

@@ -148,7 +148,7 @@ func relinked(line []byte, renamed map[string]string) ([]byte, int64) {
 		var spans []jsonedit.Span
 		if err := jsonedit.Elements(raw, func(v jsonedit.Span) { spans = append(spans, v) }); err == nil {
 			before := n
-			raw = replaced(raw, spans, func(_ int, v []byte) []byte {
+			raw = jsonedit.Replaced(raw, spans, func(_ int, v []byte) []byte {
 				d, err := jsonedit.Parse(v)
 				if err != nil {
 					return v
