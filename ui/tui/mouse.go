@@ -56,7 +56,7 @@ func click(a *App, x, y int) tea.Cmd {
 	if !ok {
 		return nil
 	}
-	if a.width >= paint.WideFrom && !a.D.Plain && (x == list.Width || x == list.Width+1) {
+	if list.Width < a.width && (x == list.Width || x == list.Width+1) {
 		a.D.Dragging = true
 		return nil
 	}
@@ -94,7 +94,7 @@ func wheel(a *App, m tea.Mouse) tea.Cmd {
 		up, down, times = "pgup", "pgdown", 1
 	} else if p, ok := a.pane().(pointable); ok && a.Pages.Overlay == nil {
 		list, lists := p.Listed()
-		beside := a.width >= paint.WideFrom && !a.D.Plain
+		beside := list.Width < a.width
 		if lists && (beside && m.X > list.Width || !beside && m.Y-bodyTop >= list.First+list.Height) {
 			up, down = "K", "J"
 		}

@@ -18,6 +18,21 @@ type Halves struct {
 	alone                     bool // the list has the whole pane
 	ListWidth, ListHeight     int
 	DetailWidth, DetailHeight int
+	stand
+}
+
+// stand says whether a list stands above its detail in a wide pane, and for what that was decided.
+type stand struct {
+	above, short bool
+	width, rows  int // width 0: it is decided anew as soon as the rows are known
+}
+
+// Asks are what a list and its detail ask of their pane.
+type Asks struct {
+	Width, Height int
+	Rows          int            // of the list; 0: not known, or changing while one types
+	Two           bool           // the detail sets two texts beside each other where it has room
+	Cuts          func(int) bool // reports whether a cell is cut in a list of so many columns; nil: the list stays beside
 }
 
 // A detail beside a list is wide enough for one text, or for two of them beside each other: there the list keeps
@@ -31,33 +46,51 @@ const (
 // leastRows is how many rows a list above its detail keeps, however few it has.
 const leastRows = 3
 
-// Split puts the detail beside the list in wide terminals, below it in narrow ones and in plain mode. There a list
-// of few rows leaves its room to the detail; rows is 0 where their number is not known, or changes while one types.
-func (d *Desk) Split(width, height, rows int) Halves { return d.SplitTexts(false, width, height, rows) }
-
-// SplitTexts is Split for a detail that shows two texts, or one.
-func (d *Desk) SplitTexts(two bool, width, height, rows int) Halves {
+// Split shares a pane anew: beside each other in wide terminals, the list above its detail in narrow ones, in plain mode,
+// and where a short list shows more so. Above its detail a list of few rows leaves its room to the detail.
+func (d *Desk) Split(was Halves, a Asks) Halves {
 	if d.Wide { // the detail keeps a size, so that it is ready at once
-		return Halves{alone: true, ListWidth: width, ListHeight: height, DetailWidth: width - 2, DetailHeight: 3}
+		return Halves{alone: true, ListWidth: a.Width, ListHeight: a.Height, DetailWidth: a.Width - 2, DetailHeight: 3, stand: was.stand}
 	}
-	if width >= paint.WideFrom && !d.Plain {
-		left := width * 11 / 20
-		switch rest := width - WideDetail - 3; {
-		case !two:
-			left = max(left, width-oneText-3)
+	rows := a.Rows
+	if a.Width >= paint.WideFrom && !d.Plain {
+		left := a.Width * 11 / 20
+		switch rest := a.Width - WideDetail - 3; {
+		case !a.Two:
+			left = max(left, a.Width-oneText-3)
 		case rest >= leastBeside:
 			left = min(left, rest)
 		}
 		if d.Share > 0 {
-			left = (width*d.Share + 999) / 1000
+			left = (a.Width*d.Share + 999) / 1000
 		}
-		return Halves{Beside: true, ListWidth: left - 1, ListHeight: height, DetailWidth: width - left - 3, DetailHeight: height}
+		out := Halves{Beside: true, ListWidth: left - 1, ListHeight: a.Height, DetailWidth: a.Width - left - 3, DetailHeight: a.Height}
+		out.stand = was.again(a, out)
+		if !out.above || d.Share > 0 {
+			return out
+		}
+		was, rows = out, out.rows
 	}
-	list := height - max(height*2/5, 3) - 1
+	list := a.Height - max(a.Height*2/5, 3) - 1
 	if rows > 0 {
 		list = min(list, max(rows, leastRows)+1)
 	}
-	return Halves{ListWidth: width, ListHeight: list, DetailWidth: width - 2, DetailHeight: height - list - 1}
+	return Halves{ListWidth: a.Width, ListHeight: list, DetailWidth: a.Width - 2, DetailHeight: a.Height - list - 1, stand: was.stand}
+}
+
+// again decides where the list stands; only its first rows, another width and a step over the limit change that.
+func (s stand) again(a Asks, beside Halves) stand {
+	if a.Rows == 0 {
+		s.width = 0
+		return s
+	}
+	short := a.Rows < a.Height/3 // with its heading
+	if a.Width != s.width || short != s.short {
+		wants := a.Two && beside.DetailWidth < WideDetail && a.Width >= WideDetail+2
+		s.above = short && a.Cuts != nil && (wants || a.Cuts(beside.ListWidth))
+	}
+	s.short, s.width, s.rows = short, a.Width, a.Rows
+	return s
 }
 
 // Join composes the two halves; a sign between them says that the detail goes on.
@@ -137,8 +170,7 @@ const (
 	HitAside   = "hit"
 )
 
-func TableListed(t *list.Table, d *Desk, width, height, first int, aside string) (Visible, bool) {
-	f := d.Split(width, height-first+1, 0)
+func TableListed(t *list.Table, f Halves, first int, aside string) (Visible, bool) {
 	return Visible{First: first, Top: t.Top, Sel: t.Sel, N: t.N, Height: t.Height, Width: f.ListWidth, Aside: aside, Move: t.Move}, true
 }
 

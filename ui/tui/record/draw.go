@@ -21,8 +21,13 @@ func (p *List[T]) noticeLines() []safetext.Text {
 	return lines[:min(len(lines), 3)]
 }
 
-func (p *List[T]) split(width, height int) desk.Halves {
-	return p.D.SplitTexts(p.Kind.Two, width, height, p.Steady())
+// split shares the pane between list and detail anew.
+func (p *List[T]) split() {
+	asks := desk.Asks{Width: p.width, Height: p.height - len(p.noticeLines()), Rows: p.Steady(), Two: p.Kind.Two}
+	if !p.Kind.Tree {
+		asks.Cuts = func(room int) bool { return p.fit.Cuts(room-p.indent(), p.Kind.columns()) }
+	}
+	p.halves = p.D.Split(p.halves, asks)
 }
 
 func (p *List[T]) Render(width, height int) ([]string, *tea.Position) {
@@ -38,9 +43,9 @@ func (p *List[T]) Render(width, height int) ([]string, *tea.Position) {
 		}
 		out = append(out, st.Row(width).Blank(1).Put(pt, n).End())
 	}
-	f := p.split(width, height-len(out))
+	f := p.halves
 	h := st.Row(f.ListWidth).Blank(p.indent())
-	widths := p.Kind.widths(f.ListWidth-p.indent(), p.fit)
+	widths := p.fit.Widths(f.ListWidth-p.indent(), p.Kind.columns())
 	cursor := p.Browser.Render(h)
 	if cursor != nil {
 		cursor.Y = len(out)
@@ -85,8 +90,7 @@ func (k *Kind[T]) fitted(fit *list.Fit, rows []Row[T]) {
 	}
 }
 
-// widths are the columns for a width.
-func (k *Kind[T]) widths(room int, fit list.Fit) []int {
+func (k *Kind[T]) columns() []list.Column {
 	columns := make([]list.Column, len(k.Columns))
 	for i, c := range k.Columns {
 		columns[i] = list.Column{Most: c.Width, Least: c.Width, Support: c.Dim && (k.Tree || i < len(k.Columns)-1)}
@@ -94,7 +98,7 @@ func (k *Kind[T]) widths(room int, fit list.Fit) []int {
 			columns[i].Least = k.Least[i]
 		}
 	}
-	return fit.Widths(room, columns)
+	return columns
 }
 
 func (p *List[T]) cell(r *paint.Row, i, width int, last bool, pt paint.Paint, t safetext.Text, runs []paint.Stretch) {

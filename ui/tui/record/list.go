@@ -52,6 +52,7 @@ type List[T any] struct {
 	waiting model.Count // size of the list, when last seen
 	read    []Row[T]    // the last page read out
 	fit     list.Fit    // of the columns
+	halves  desk.Halves
 	width   int
 	height  int
 }
@@ -258,7 +259,8 @@ func (p *List[T]) Layout() tea.Cmd {
 		cmd := p.Detail.Resize(p.width-2, p.height)
 		return tea.Batch(p.Show(), cmd)
 	}
-	f := p.split(p.width, p.height-len(p.noticeLines()))
+	p.split()
+	f := p.halves
 	p.Window.Resize(f.ListHeight-1, f.Beside)
 	cmd := p.Detail.Resize(f.DetailWidth, f.DetailHeight)
 	if p.Kind.Lay != nil && p.room != f.DetailHeight {
@@ -368,8 +370,7 @@ func (p *List[T]) Listed() (desk.Visible, bool) {
 	if p.Full {
 		return desk.Visible{}, false
 	}
-	notices := len(p.noticeLines())
-	return desk.WindowListed(p.Window, p.split(p.width, p.height-notices), 1+notices, cmp.Or(p.Kind.Aside, p.Kind.Noun), p.Move)
+	return desk.WindowListed(p.Window, p.halves, 1+len(p.noticeLines()), cmp.Or(p.Kind.Aside, p.Kind.Noun), p.Move)
 }
 
 func (p *List[T]) Keep() func() tea.Cmd {

@@ -21,6 +21,20 @@ func (f Fit) Width(column, most int) int {
 	return min(f[column]+1, most)
 }
 
+// enough is the room in which a last column, which may be an endless text, does not count as cut.
+const enough = 40
+
+// Cuts reports whether a cell is cut for lack of room, in a column that does not go first for it.
+func (f Fit) Cuts(room int, columns []Column) bool {
+	last := len(columns) - 1
+	for i, width := range f.Widths(room, columns)[:last] {
+		if room -= width; columns[i].Least > 0 && width > 0 && width < f.Width(i, columns[i].Most) {
+			return true
+		}
+	}
+	return room < f.Width(last, enough)-1
+}
+
 // Column is the room of a column.
 type Column struct {
 	Most    int  // at most so wide, unless the last column leaves room; it leaves what it has beyond its own Most, 0: what it does not need

@@ -57,6 +57,34 @@ func TestWidths(t *testing.T) {
 	}
 }
 
+// A cell that has less than its column's width is cut, a column that goes is not, and an endless last one with enough is not.
+func TestCuts(t *testing.T) {
+	columns := []Column{{Most: 10, Least: 6}, {Most: 30}, {Least: 12}}
+	for _, c := range []struct {
+		name  string
+		cells [3]int
+		room  int
+		want  bool
+	}{
+		{"everything has room", [3]int{9, 9, 19}, 39, false},
+		{"the last one is cut", [3]int{9, 0, 29}, 38, true},
+		{"the last one fits to the letter", [3]int{9, 0, 29}, 39, false},
+		{"the last one is endless and has enough", [3]int{9, 0, 300}, 50, false},
+		{"the last one is endless and has less", [3]int{9, 0, 300}, 48, true},
+		{"the second one goes", [3]int{9, 9, 20}, 31, false},
+		{"the first one is at its width", [3]int{50, 0, 39}, 49, false},
+		{"the first one gives", [3]int{50, 0, 12}, 21, true},
+	} {
+		var fit Fit
+		for i, w := range c.cells {
+			fit.See(i, w, 0)
+		}
+		if got := fit.Cuts(c.room, columns); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
 // A last column of endless texts must leave the others what they need once it has enough.
 func TestTheLastColumnHasEnough(t *testing.T) {
 	columns := []Column{{Most: 22, Least: 16}, {Most: 11, Least: 11}, {Most: 30, Least: 16}}

@@ -120,7 +120,7 @@ func (p *Pane) renderStatus(width int) []string {
 
 func (p *Pane) renderList(width int) []string {
 	st := p.d.St
-	c := p.columns(width)
+	c := p.fit.Widths(width-1, p.columns(width))
 	h := st.Row(width).Blank(1).Col(st.Heading, safetext.Const("STORE"), c[colStore])
 	if c[colRank] > 0 {
 		h.Number(st.Heading, safetext.Const("RANK"), 4).Number(st.Heading, safetext.Const("SCORE"), 6).Blank(2)
@@ -145,13 +145,13 @@ const (
 	colSnippet
 )
 
-// columns are the widths for a list: without room the rank, which the detail has, goes before the writer.
-func (p *Pane) columns(width int) []int {
+// columns of a list: without room the rank, which the detail has, goes before the writer.
+func (p *Pane) columns(width int) []list.Column {
 	writer := list.Column{Most: pane.OriginWidth}
 	if p.d.Origins == nil {
 		writer = list.Column{}
 	}
-	return p.fit.Widths(width-1, []list.Column{{Most: 12, Least: 8}, {Most: 12}, {Most: max(width/4, 17), Least: 17}, writer, {Least: 16}})
+	return []list.Column{{Most: 12, Least: 8}, {Most: 12}, {Most: max(width/4, 17), Least: 17}, writer, {Least: 16}}
 }
 
 // fitted notes the widths of the hits.

@@ -70,6 +70,7 @@ type Pane struct {
 	who     *pane.Writers
 	reader  *pane.Reader
 	Reading bool // one item fills the pane
+	halves  desk.Halves
 	width   int
 	height  int
 	at      int // its address
@@ -287,7 +288,14 @@ func (p *Pane) layout() tea.Cmd {
 	if p.height == 0 {
 		return nil
 	}
-	f := p.d.Split(p.width, p.height-1-p.statusLines(len(p.statuses())), len(p.rows))
+	rows := len(p.rows)
+	if p.running { // they change as stores answer
+		rows = 0
+	}
+	p.halves = p.d.Split(p.halves, desk.Asks{Width: p.width, Height: p.height - 1 - p.statusLines(len(p.statuses())), Rows: rows, Cuts: func(room int) bool {
+		return p.fit.Cuts(room-1, p.columns(room))
+	}})
+	f := p.halves
 	p.table.Resize(f.ListHeight-1, f.Beside)
 	cmd := p.detail.Resize(f.DetailWidth, f.DetailHeight)
 	return tea.Batch(cmd, p.reader.Pager.Resize(p.width-2, p.height))
@@ -309,8 +317,7 @@ func (p *Pane) Render(width, height int) ([]string, *tea.Position) {
 	if p.query == "" { // nothing was asked: neither a list nor a detail
 		out = append(out, p.emptiness(width)...)
 	} else {
-		f := p.d.Split(width, height-len(out), len(p.rows))
-		out = append(out, p.d.Join(f, p.renderList(f.ListWidth), p.detail, safetext.Const(desk.HitAside))...)
+		out = append(out, p.d.Join(p.halves, p.renderList(p.halves.ListWidth), p.detail, safetext.Const(desk.HitAside))...)
 	}
 	if p.Input.Focus {
 		return out, &tea.Position{X: col + 1}
@@ -551,8 +558,7 @@ func (p *Pane) Listed() (desk.Visible, bool) {
 	if p.Reading {
 		return desk.Visible{}, false
 	}
-	w, h := p.d.Frame.Room()
-	return desk.TableListed(&p.table, p.d.Desk, w, h, 2+len(p.renderStatus(w)), desk.HitAside)
+	return desk.TableListed(&p.table, p.halves, 2+p.statusLines(len(p.statuses())), desk.HitAside)
 }
 
 // Look queries every store.

@@ -44,6 +44,7 @@ type items struct {
 	who    *pane.Writers
 	pulse  desk.Pulse
 	fit    list.Fit // of the columns below
+	halves desk.Halves
 }
 
 // The columns that share the list with the id.
@@ -121,7 +122,7 @@ func (l *items) Open(at desk.ScopeOf, hidden bool) tea.Cmd {
 		left = l.leave(at)
 		l.Anew()
 		l.Query, l.Order = left.query, left.order
-		l.pulse, l.fit = desk.Pulse{}, nil
+		l.pulse, l.fit, l.halves = desk.Pulse{}, nil, desk.Halves{}
 	}
 	l.At, l.Hidden, l.pinned = at, hidden, false
 	s, err := l.d.Fleet.Store(at.Store)
@@ -369,8 +370,8 @@ func (l *items) crumbs() []safetext.Text {
 	return append(append(out, l.Marks.Crumb(esc)...), l.Window.Looking(esc)...)
 }
 
-// columns are the widths for a list; the id has what the titles leave.
-func (l *items) columns(width int) (w [colID + 1]int) {
+// columns are those that share the list with the id.
+func (l *items) columns() []list.Column {
 	tier, origin := list.Column{Most: 11, Least: 9}, pane.Origin // the detail says who wrote the item
 	if l.At.Tier != "" {
 		tier = list.Column{}
@@ -378,9 +379,20 @@ func (l *items) columns(width int) (w [colID + 1]int) {
 	if l.d.Origins == nil {
 		origin = list.Column{}
 	}
-	width -= 2
-	rest := width
-	for i, of := range l.fit.Widths(width, []list.Column{tier, origin, {Most: 10, Least: 8}, {Most: 5, Least: 5}, {Most: 18, Least: 8}, {Least: 26}}) {
+	return []list.Column{tier, origin, {Most: 10, Least: 8}, {Most: 5, Least: 5}, {Most: 18, Least: 8}, {Least: 26}}
+}
+
+// split shares the pane between list and preview anew.
+func (l *items) split(width, height int) {
+	l.halves = l.d.Split(l.halves, desk.Asks{Width: width, Height: height, Rows: l.Steady(), Cuts: func(room int) bool {
+		return l.fit[:min(len(l.fit), colID)].Cuts(room-2, l.columns())
+	}})
+}
+
+// widths are the columns for a list; the id has what the titles leave.
+func (l *items) widths(width int) (w [colID + 1]int) {
+	rest := width - 2
+	for i, of := range l.fit.Widths(rest, l.columns()) {
 		w[i] = of
 		rest -= of
 	}
@@ -392,10 +404,10 @@ func (l *items) columns(width int) (w [colID + 1]int) {
 }
 
 func (l *items) render(width, height int) ([]string, *tea.Position) {
-	f := l.d.Split(width, height, l.Steady())
+	f := l.halves
 	st := l.d.St
 	l.fitted() // a conflict may have become known
-	c := l.columns(f.ListWidth)
+	c := l.widths(f.ListWidth)
 	list := make([]string, 0, f.ListHeight)
 	h := st.Row(f.ListWidth).Blank(1)
 	cursor := l.Browser.Render(h)

@@ -140,11 +140,8 @@ func (p *Pane) Resize(width, height int) tea.Cmd {
 
 // layout gives the reader the room of its level.
 func (p *Pane) layout() tea.Cmd {
-	rows := 0
-	if p.Level == LevelItems {
-		rows = p.Items.Steady()
-	}
-	f := p.d.Split(p.width, p.height, rows)
+	p.Items.split(p.width, p.height)
+	f := p.Items.halves
 	p.Items.Window.Resize(f.ListHeight-1, f.Beside)
 	p.reader.Pager.Brief = p.Level == LevelItems && f.DetailHeight < briefBelow
 	if p.Level == LevelItem {
@@ -339,7 +336,7 @@ func (p *Pane) Listed() (desk.Visible, bool) {
 	case levelOverview:
 		return p.Overview.Listed()
 	case LevelItems:
-		return desk.WindowListed(p.Items.Window, p.d.Split(p.width, p.height, 0), 1, desk.ItemAside, p.Items.Move)
+		return desk.WindowListed(p.Items.Window, p.Items.halves, 1, desk.ItemAside, p.Items.Move)
 	}
 	return desk.Visible{}, false
 }
