@@ -122,9 +122,7 @@ func (p *Pane) renderList(width int) []string {
 	st := p.d.St
 	c := p.fit.Widths(width-1, p.columns(width))
 	h := st.Row(width).Blank(1).Col(st.Heading, safetext.Const("STORE"), c[colStore])
-	if c[colRank] > 0 {
-		h.Number(st.Heading, safetext.Const("RANK"), 4).Number(st.Heading, safetext.Const("SCORE"), 6).Blank(2)
-	}
+	numbers(h, st.Heading, c, safetext.Const("RANK"), safetext.Const("SCORE"))
 	h.Col(st.Heading, safetext.Const("WHERE"), c[colWhere]).Col(st.Heading, safetext.Const("ORIGIN"), c[colWriter]).Lit(st.Heading, "SNIPPET")
 	out := []string{h.End()}
 	for i := p.table.Top; i < min(len(p.rows), p.table.Top+p.table.Height); i++ {
@@ -139,19 +137,35 @@ func (p *Pane) renderList(width int) []string {
 // The columns of the hits; the snippet takes the rest.
 const (
 	colStore = iota
-	colRank  // and the score
+	colScore
+	colRank // before the score
 	colWhere
 	colWriter
 	colSnippet
 )
 
-// columns of a list: without room the rank, which the detail has, goes before the writer.
+// columns of a list: without room the score and the rank, which the detail has, go before the writer.
 func (p *Pane) columns(width int) []list.Column {
 	writer := list.Column{Most: pane.OriginWidth}
 	if p.d.Origins == nil {
 		writer = list.Column{}
 	}
-	return []list.Column{{Most: 12, Least: 8}, {Most: 12}, {Most: max(width/4, 17), Least: 17}, writer, {Least: 16}}
+	columns := []list.Column{{Most: 12, Least: 8}, {Most: 6}, {Most: 6}, {Most: max(width/4, 17), Least: 17}, writer, {Least: 16}}
+	if width < paint.WideFrom && p.fit.Cuts(width-1, columns) {
+		columns[colScore] = list.Column{}
+	}
+	return columns
+}
+
+// numbers draws rank and score, as far as there are columns for them.
+func numbers(r *paint.Row, pt paint.Paint, c []int, rank, score safetext.Text) {
+	if c[colRank] == 0 {
+		return
+	}
+	if r.Number(pt, rank, 4); c[colScore] > 0 {
+		r.Number(pt, score, 6)
+	}
+	r.Blank(2)
 }
 
 // fitted notes the widths of the hits.
@@ -162,7 +176,10 @@ func (p *Pane) fitted() {
 		if h.Heading || h.Withheld {
 			continue
 		}
-		p.fit.See(colRank, len("RANK SCORE "), 0)
+		p.fit.See(colRank, len("RANK "), 0)
+		if h.score != p.rows[0].score { // scores that are all alike tell nothing
+			p.fit.See(colScore, len("SCORE"), 0)
+		}
 		p.fit.See(colWhere, h.Where.Width(), len("WHERE"))
 		p.fit.See(colWriter, p.who.Width(p.refOf(h)), len("ORIGIN"))
 		p.fit.See(colSnippet, h.Snippet.Width()+paint.BadgeSign, len("SNIPPET"))
@@ -178,20 +195,19 @@ func (p *Pane) row(h hitRow, at bool, width int, c []int) string {
 	r.Col(st.Plain, h.Name, c[colStore])
 	if h.Withheld {
 		if c[colRank] > 0 {
-			r.Number(st.Bad, safetext.Const(st.Glyphs.State[paint.ToneBad]), 4).Blank(8)
+			numbers(r, st.Bad, c, safetext.Const(st.Glyphs.State[paint.ToneBad]), safetext.Text{})
 		} else {
 			r.Lit(st.Bad, st.Glyphs.State[paint.ToneBad]+" ")
 		}
 		return r.Put(st.Warn, h.Where).End()
 	}
-	if c[colRank] > 0 {
-		r.Number(st.Dim, safetext.Const(strconv.Itoa(h.Rank)), 4).Number(st.Dim, h.score, 6).Blank(2)
-	}
+	numbers(r, st.Dim, c, safetext.Const(strconv.Itoa(h.Rank)), h.score)
 	r.Col(st.Plain, st.Tail(h.Where, h.Hit.Source, h.suffix(), c[colWhere]-1), c[colWhere]).Col(st.Dim, p.who.Cell(p.refOf(h)), c[colWriter])
 	if !h.planted.IsEmpty() {
 		r.Lit(st.Warn, st.Glyphs.State[paint.ToneWarn]+" ")
 	}
-	return r.Hits(st.Dim, h.Snippet, h.matches).End()
+	snippet, matches := h.shown(st, r.Left)
+	return r.Hits(st.Dim, snippet, matches).End()
 }
 
 func (p *Pane) emptiness(width int) []string {

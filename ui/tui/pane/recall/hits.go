@@ -2,9 +2,9 @@ package recall
 
 import (
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"memdesk/backends"
 	"memdesk/internal/safetext"
@@ -22,7 +22,9 @@ type hitRow struct {
 	Hit      model.RecallSnippet
 	Name     safetext.Text // of the store
 	Where    safetext.Text // source and line
-	Snippet  safetext.Text // one line, from a little before the first match
+	line     string        // the first one of the snippet with a match
+	Snippet  safetext.Text // that line
+	words    []string      // that were looked for
 	matches  []safetext.Span
 	score    safetext.Text
 	planted  safetext.Text // why it looks planted
@@ -54,19 +56,17 @@ type answered struct {
 	more   func() any // reads the next answer; nil after the last
 }
 
-// snippetLead is the length of a list's snippet before its first match.
-const snippetLead = 10
-
 func newAnswered(d *desk.Desk, gen int, a backends.Answer, words []string) answered {
 	esc := d.Esc
 	out := answered{gen: gen, answer: a, failed: a.Err != nil}
 	out.Status, out.beyond = answerStatus(esc, a)
 	name := esc.Line(a.Store)
 	for i, h := range a.Result.Hits {
-		snippet := fromMatch(esc, h.Snippet, words)
+		line := matched(esc, h.Snippet, words)
+		snippet := esc.Line(line)
 		row := hitRow{
 			Store: a.Store, Rank: i + 1, Hit: h, Name: name,
-			Snippet: snippet, matches: text.Matches(snippet, words),
+			line: line, Snippet: snippet, words: words, matches: text.Matches(snippet, words),
 			planted: d.Planted(h.Snippet), score: safetext.Const(strconv.FormatFloat(h.Score, 'f', 2, 64)),
 		}
 		row.Where = esc.Sprintf("%s%s", esc.LineMax(h.Source, prose.MaxTitle), row.suffix())
@@ -78,29 +78,55 @@ func newAnswered(d *desk.Desk, gen int, a backends.Answer, words []string) answe
 	return out
 }
 
-// fromMatch cuts a snippet to begin a little before its first match.
-func fromMatch(esc safetext.Escaper, s string, words []string) safetext.Text {
-	low := strings.ToLower(s)
-	if len(low) != len(s) {
-		return esc.Line(s)
-	}
-	first := -1
-	for _, w := range words {
-		if i := strings.Index(low, w); i >= 0 && (first < 0 || i < first) {
-			first = i
+// matched is the first line of a snippet with one of the words, without its time; the whole snippet where no line has one.
+func matched(esc safetext.Escaper, s string, words []string) string {
+	for line := range strings.SplitSeq(s, "\n") {
+		if line = desk.FirstWords(line); len(text.Matches(esc.Line(line), words)) > 0 {
+			return line
 		}
 	}
-	if first <= snippetLead {
-		return esc.Line(s)
+	return desk.FirstWords(s)
+}
+
+// shown is the part of the snippet that a row of so many columns has: from its start, or from the first word that leaves
+// room for the first match. It ends inside no match.
+func (h hitRow) shown(st *paint.Styles, columns int) (safetext.Text, []safetext.Span) {
+	if st.Width(h.Snippet) <= columns || len(h.matches) == 0 {
+		return h.Snippet, h.matches
 	}
-	at := first - snippetLead
-	for at > 0 && !utf8.RuneStart(s[at]) {
-		at--
+	more := paint.LeftOut(st.Esc)
+	room := columns - 2*more.Width()
+	starts := []int{0}
+	for i, r := range h.line {
+		if i > 0 && (h.line[i-1] == ' ' || r >= 0x2e80) { // East Asian words have no blanks between them
+			starts = append(starts, i)
+		}
 	}
-	if word := strings.IndexByte(s[at:first], ' '); word >= 0 {
-		at += word + 1
+	from := func(n int) (rest safetext.Text, found []safetext.Span) {
+		rest = st.Esc.Line(h.line[starts[n]:])
+		return rest, text.Matches(rest, h.words)
 	}
-	return esc.Sprintf("%s%s", paint.LeftOut(esc), s[at:])
+	n := sort.Search(len(starts)-1, func(n int) bool {
+		rest, found := from(n)
+		return len(found) < len(h.matches) || found[0].End <= st.Esc.Wrap(rest, room)[0].Len()
+	})
+	rest, found := from(n)
+	if len(found) < len(h.matches) { // the match alone has no room
+		n = 0
+		rest, found = from(n)
+	}
+	line := st.Esc.Wrap(rest, room)[0]
+	broken := func(m safetext.Span) bool { return m.Start < line.Len() && line.Len() < m.End }
+	for width := room - 1; width > room/2 && slices.ContainsFunc(found, broken); width-- {
+		line = st.Esc.Wrap(rest, width)[0]
+	}
+	if line.Len() < rest.Len() {
+		line = st.Esc.Sprintf("%s%s", line, more)
+	}
+	if n > 0 {
+		line = st.Esc.Sprintf("%s%s", more, line)
+	}
+	return line, text.Matches(line, h.words)
 }
 
 // answerStatus is a store's answer, or its failure, in one line; beyond is what the hits are a part of. A store that
