@@ -97,7 +97,7 @@ var (
 	Approve = Act{Name: "approve", Keys: []string{"A"}, Verb: "approve", Args: "[NUMBER]", Lists: []string{"erasure", "steps"},
 		Doc: "approve the plan with your own key, or read who must approve it, and how", Examples: []string{"approve 1"}}
 	Erase = Act{Name: "erase", Keys: []string{"E"}, Verb: "erase", Args: "[NUMBER]", Lists: []string{"erasure", "steps"},
-		Doc: "carry the plan out, after a question", Examples: []string{"erase 1"}}
+		Doc: "carry out the plan that was made, after a question", Examples: []string{"erase 1"}}
 	Retry = Act{Name: "retry", Keys: []string{"r"}, Verb: "retry", Args: "NUMBER", Lists: []string{"erasure"},
 		Doc: "go on with what is left, after a question", Examples: []string{"retry 1"}}
 	Pause = Act{Name: "pause", Keys: []string{"P"}, Verb: "pause", Args: "NUMBER", Lists: []string{"erasure"},

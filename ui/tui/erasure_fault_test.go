@@ -72,7 +72,7 @@ func TestErasureFaults(t *testing.T) {
 		if err := tx.QueryRow("SELECT count(*) FROM nodes").Scan(&n); err != nil {
 			t.Fatal(err)
 		}
-		r.press("r").answer("Go on with the erasure of usr_maren?").see("Missing: graph: ", "redacted already").press("enter").see("cancelled", "partial")
+		r.press("r").answer("Go on with the erasure of usr_maren?").see("Missing: graph: ", "Done already, and not again: ", " redacted.").press("enter").see("cancelled", "partial")
 		r.press("r").see("Go on with the erasure").begin(id, "Go on").see("waiting", "r scrubs that layer")
 		if err := errors.Join(tx.Rollback(), db.Close()); err != nil {
 			t.Fatal(err)
@@ -201,7 +201,7 @@ func TestErasureFaults(t *testing.T) {
 		// Everything that a filter shows, except its headings; the ground is asked for once, and one plan
 		// is made.
 		r.press("/", "graph forget", "enter").see("/graph forget", "█ forget").press("*").see("rows marked")
-		r.asked("H", "items back from the erasure?").press("enter").see("cancelled").press("H").answer("items back from the erasure?", "tab", "a legal claim", "tab").see("[Hold]", "forget  graph:").press("enter").see("on hold: the plan is made anew").see("1 go (1 layer), 11 on hold", "▸ notes")
+		r.asked("H", "items back from the erasure?").press("enter").see("cancelled").press("H").answer("items back from the erasure?", "tab", "a legal claim", "tab").see("[Hold]", "forget  graph:").press("enter").see("on hold: the plan is made anew").see("1 layer, 11 on hold", "▸ notes")
 		// A range is lifted; items not held under this request must not change.
 		r.press("/", "graph hold", "enter").see("/graph hold", "▌ hold").see("1 of 11").press(" ", "v").see("2 marked")
 		r.asked("U", "Lift the hold on 2 items?").press("enter").see("cancelled").press("U").answer("Lift the hold on 2 items?", "tab").see("[Lift]").press("enter").see("lifted: the plan is made anew").see("█ forget", "▌ hold", "▸ notes")
@@ -209,7 +209,7 @@ func TestErasureFaults(t *testing.T) {
 		r.press("g").see("all stores").press("j").see("▌ ▸ harbor").press("c").answer("Forget or redact these ", "tab").see("3 go, 33 redact", "[Forget all]").press("esc").see("cancelled")
 		r.press("H").answer("items back from the erasure?", "tab", "Art. 17(3)(e)", "tab").see("[Hold]").press("enter").see("Plan ready: ", "▌ ▸ harbor")
 		// The plan made anew is folded as before, and the cursor is at the same row.
-		r.press("F").gone("▸").press("j", "j", "j").see("▌     harbor    ▌ hold").press("U").answer("Lift a hold?", "tab", "tab").see("[Lift]").press("enter").see("▌     harbor    ▄ redact", "  ▾ harbor").gone("▸")
+		r.press("F").gone("▸").press("j", "j", "j", "j", "j", "j").see("▌     ▌ hold   AGENT.md").press("U").answer("Lift a hold?", "tab", "tab").see("[Lift]").press("enter").see("▌     ▄ redact AGENT.md", "  ▾ harbor").gone("▸")
 	})
 	t.Run("read-only", func(t *testing.T) {
 		t.Parallel()

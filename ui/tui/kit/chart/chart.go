@@ -12,15 +12,30 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// Row is one store of a plan.
+// Row is one store of a plan: its items by what becomes of them, and its layers that are scrubbed.
 type Row struct {
-	Store                         string
-	Found, Go, Redact, Hold, Left int64
-	Trouble                       bool // a part of it was not searched
+	Store                          string
+	Go, Redact, Layers, Hold, Left int64
+	Trouble                        bool // a part of it was not searched
+}
+
+// columns are the titles of the table; GO is always there, the others where a store has some.
+var columns = [...]string{"GO", "REDACT", "LAYERS", "HOLD", "LEFT"}
+
+func (r Row) counts() [len(columns)]int64 {
+	return [...]int64{r.Go, r.Redact, r.Layers, r.Hold, r.Left}
+}
+
+// Found is how much a store has of the person.
+func (r Row) Found() (n int64) {
+	for _, c := range r.counts() {
+		n += c
+	}
+	return n
 }
 
 func (r Row) add(o Row) Row {
-	r.Found, r.Go, r.Redact, r.Hold, r.Left = r.Found+o.Found, r.Go+o.Go, r.Redact+o.Redact, r.Hold+o.Hold, r.Left+o.Left
+	r.Go, r.Redact, r.Layers, r.Hold, r.Left = r.Go+o.Go, r.Redact+o.Redact, r.Layers+o.Layers, r.Hold+o.Hold, r.Left+o.Left
 	return r
 }
 
@@ -57,14 +72,14 @@ func Looks(st *paint.Styles, drawn string, at int) []paint.Stretch {
 	return out
 }
 
-// Bar shows the fates of the findings in cells; most fills all cells.
+// Bar shows the fates of the findings in cells; most fills all cells. What names the person goes from a layer too.
 func Bar(st *paint.Styles, r Row, most int64, cells int) string {
-	if most <= 0 || r.Found <= 0 {
+	if most <= 0 || r.Found() <= 0 {
 		return strings.Repeat(" ", cells)
 	}
 	sign := signs(st)
 	var out strings.Builder
-	parts := []int64{r.Go, r.Redact, r.Hold, r.Left}
+	parts := []int64{r.Go + r.Layers, r.Redact, r.Hold, r.Left}
 	wide := make([]int, len(parts))
 	used := 0
 	for i, n := range parts {
@@ -92,29 +107,36 @@ func Table(st *paint.Styles, rows []Row) []text.Line {
 	var all Row
 	var empty []safetext.Text
 	for _, r := range rows {
-		most = max(most, r.Found)
+		most = max(most, r.Found())
 		all = all.add(r)
 	}
-	line := func(kind text.Kind, name safetext.Text, found, bar, goes, redact, hold, left string) text.Line {
-		before := esc.Sprintf("%s%s ", esc.Pad(st.Esc.Trunc(name, nameCells), nameCells), esc.Const(pad(found, 5)))
-		after := pad(goes, 4) + pad(redact, 7) + pad(hold, 5) + pad(left, 5)
-		return text.Line{Value: esc.Concat(before, esc.Const(bar+after)), Kind: kind, Runs: Looks(st, bar, before.Len())}
+	sums := all.counts()
+	line := func(kind text.Kind, name safetext.Text, bar string, cell func(i int) string) text.Line {
+		before := esc.Sprintf("%s ", esc.Pad(esc.Trunc(name, nameCells), nameCells))
+		cells := bar + " "
+		for i, n := range sums {
+			if i == 0 || n > 0 {
+				cells += pad(cell(i), 1+max(len(columns[i]), len(number(n))))
+			}
+		}
+		return text.Line{Value: esc.Concat(before, esc.Const(cells)), Kind: kind, Runs: Looks(st, bar, before.Len())}
 	}
 	row := func(kind text.Kind, r Row, name safetext.Text) text.Line {
-		return line(kind, name, number(r.Found), Bar(st, r, most, barCells), number(r.Go), number(r.Redact), number(r.Hold), number(r.Left))
+		counts := r.counts()
+		return line(kind, name, Bar(st, r, most, barCells), func(i int) string { return number(counts[i]) })
 	}
-	out := []text.Line{line(text.Note, esc.Const("STORE"), "FOUND", strings.Repeat(" ", barCells), "GO", "REDACT", "HOLD", "LEFT")}
+	out := []text.Line{line(text.Note, esc.Const("STORE"), strings.Repeat(" ", barCells), func(i int) string { return columns[i] })}
 	for _, r := range rows {
 		switch {
 		case r.Trouble:
 			out = append(out, row(text.Warn, r, st.Badge(paint.ToneWarn, esc.Line(r.Store))))
-		case r.Found == 0:
+		case r.Found() == 0:
 			empty = append(empty, esc.Line(r.Store))
 		default:
 			out = append(out, row(text.Field, r, esc.Line(r.Store)))
 		}
 	}
-	most = all.Found
+	most = all.Found()
 	out = append(out, row(text.Title, all, esc.Const("all")))
 	if len(empty) > 0 {
 		out = append(out, text.Line{Value: esc.Sprintf("nothing in %s", esc.Join(empty, ", ")), Kind: text.Note})
@@ -137,7 +159,7 @@ func number(n int64) string {
 	return prose.Group(n)
 }
 
-func pad(s string, width int) string { return strings.Repeat(" ", max(width-len(s), 1)) + s }
+func pad(s string, width int) string { return strings.Repeat(" ", width-len(s)) + s }
 
 // Phases are the steps of an erasure: those done, the next one as advice with its key, and the rest. A stuck step has
 // the sign of a failure; one that is only next has none of a state.

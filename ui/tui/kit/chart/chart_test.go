@@ -19,9 +19,8 @@ func TestBar(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		part := rapid.Int64Range(0, 1000)
 		r := Row{Go: part.Draw(t, "go"), Redact: part.Draw(t, "redact"), Hold: part.Draw(t, "hold"), Left: part.Draw(t, "left")}
-		r.Found = r.Go + r.Redact + r.Hold + r.Left
 		cells := rapid.IntRange(4, 9).Draw(t, "cells")
-		bar := Bar(st, r, r.Found+part.Draw(t, "more"), cells)
+		bar := Bar(st, r, r.Found()+part.Draw(t, "more"), cells)
 		if utf8.RuneCountInString(bar) != cells {
 			t.Fatalf("%q is not %d wide", bar, cells)
 		}
@@ -36,11 +35,16 @@ func TestBar(t *testing.T) {
 // The table must add up, warn of unexamined parts, and fold empty rows into one line.
 func TestTable(t *testing.T) {
 	var all []string
-	for _, l := range Table(styles(true), []Row{{Store: "harbor", Found: 5, Go: 2, Redact: 2, Left: 1}, {Store: "down", Trouble: true}, {Store: "desk"}, {Store: "graph", Found: 1200, Go: 1199, Hold: 1}}) {
+	for _, l := range Table(styles(true), []Row{{Store: "harbor", Go: 2, Redact: 2, Left: 1}, {Store: "down", Trouble: true}, {Store: "desk"}, {Store: "graph", Go: 1198, Layers: 1, Hold: 1}}) {
 		all = append(all, strings.TrimRight(l.Value.String(), " "))
 	}
+	for _, l := range Table(styles(true), []Row{{Store: "harbor", Go: 2}}) {
+		if strings.Contains(l.Value.String(), "HOLD") {
+			t.Errorf("a column that is empty is there: %q", l.Value)
+		}
+	}
 	got := strings.Join(all, "\n")
-	for _, want := range []string{"harbor       5 #~.      2      2    -    1", "! down", "graph     1,200 #####= 1,199      -    1    -", "all       1,205 ###~=.", "nothing in desk"} {
+	for _, want := range []string{"STORE                GO REDACT LAYERS HOLD LEFT", "harbor    #~.         2      2      -    -    1", "! down", "graph     #####=  1,198      -      1    1    -", "all       ###~=.  1,200      2      1    1    1", "nothing in desk"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}

@@ -88,7 +88,7 @@ func (rq *requests) approveDialog(r operator.ErasureRequest, p gdpr.Plan, how, b
 		text.Line{Value: esc.Sprintf("%s exactly this plan, and it is void when anything in it changes.", safetext.Const(how))},
 		text.Line{Value: esc.Sprintf("The hash of the plan: %s", esc.Line(p.Hash)), Pin: true})
 	return &dialog.Dialog{
-		Title: esc.Const("Approve"), NoReason: true, Body: text.NewPage(eraseStores(rq.D.St, p), ""), Lines: lines,
+		Title: esc.Const("Approve"), NoReason: true, Body: text.NewPage(rq.eraseStores(p), ""), Lines: lines,
 		Choices: []dialog.Choice{{Verb: "Approve", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 			if err := approve(ctx, f); err != nil {
 				return dialog.Acted{Text: esc.Sprintf("not approved: %s", prose.Reason(esc, err))}

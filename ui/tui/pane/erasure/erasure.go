@@ -423,7 +423,7 @@ func (rq *requests) planSummary(ctx context.Context, r operator.ErasureRequest, 
 	}
 	head = append(head, rq.approvedLines(r)...)
 	head = append(head, text.Known(text.Line{Name: esc.Const("approval"), Value: esc.LineMax(why, prose.MaxReason)})...)
-	return append(append(append(head, text.Line{Kind: text.Blank}), eraseStores(rq.D.St, p)...), text.Line{Kind: text.Blank})
+	return append(append(append(head, text.Line{Kind: text.Blank}), rq.eraseStores(p)...), text.Line{Kind: text.Blank})
 }
 
 // noChange says why a request cannot be changed; empty where it can.

@@ -125,7 +125,7 @@ func (rq *requests) discover(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 func searched(esc safetext.Escaper, p gdpr.Plan) []task.Outcome {
 	var out []task.Outcome
 	for _, s := range p.Stores {
-		o := task.Outcome{Store: s.Store, Name: storeWords(esc, s).String(), Ok: true, Word: "searched"}
+		o := task.Outcome{Store: s.Store, Name: storeWords(esc, s, countSteps(s.Steps).words()).String(), Ok: true, Word: "searched"}
 		if s.Error != "" {
 			o.Ok, o.Word, o.Why = false, "not searched", esc.LineMax(s.Error, prose.MaxReason)
 		}
@@ -190,47 +190,28 @@ func (t *stepCount) join(o stepCount) {
 	t.forget, t.redact, t.held, t.scrub, t.outside = t.forget+o.forget, t.redact+o.redact, t.held+o.held, t.scrub+o.scrub, t.outside+o.outside
 }
 
+// words count for a row of a list: items and layers, each by its own name.
 func (t stepCount) words() string {
-	var parts []string
-	add := func(n int, what string) {
-		if n > 0 {
-			parts = append(parts, prose.Group(n)+" "+what)
-		}
-	}
-	goes := "go"
-	if t.scrub > 0 {
-		goes = "go (" + prose.Plural(t.scrub, "layer") + ")"
-	}
-	add(t.forget+t.scrub, goes)
-	add(t.redact, "redact")
-	add(t.held, "on hold")
-	add(t.outside, "left")
-	if len(parts) == 0 {
-		return "nothing found"
-	}
-	return strings.Join(parts, ", ")
+	return t.said("go", "go", "redact", "redact", "layer", "layers", "on hold", "on hold", "left", "left")
 }
 
 // fates says the same in a sentence.
 func (t stepCount) fates() string {
+	return t.said("item goes", "items go", "is redacted", "are redacted", "layer is scrubbed", "layers are scrubbed", "is on hold", "are on hold", "is left", "are left")
+}
+
+// said joins the counts, each with its words for one and for many.
+func (t stepCount) said(words ...string) string {
 	var parts []string
-	add := func(n int, one, many string) {
+	for i, n := range []int{t.forget, t.redact, t.scrub, t.held, t.outside} {
 		switch {
 		case n == 1:
-			parts = append(parts, "1 "+one)
+			parts = append(parts, "1 "+words[2*i])
 		case n > 1:
-			parts = append(parts, prose.Group(n)+" "+many)
+			parts = append(parts, prose.Group(n)+" "+words[2*i+1])
 		}
 	}
-	add(t.forget, "item goes", "items go")
-	add(t.redact, "is redacted", "are redacted")
-	add(t.scrub, "layer is scrubbed", "layers are scrubbed")
-	add(t.held, "is on hold", "are on hold")
-	add(t.outside, "is left", "are left")
-	if len(parts) == 0 {
-		return "nothing found"
-	}
-	return strings.Join(parts, ", ")
+	return cmp.Or(strings.Join(parts, ", "), "nothing found")
 }
 
 // layerNote says what happens to the layers among those that go; nothing without any.
@@ -241,12 +222,11 @@ func layerNote(esc safetext.Escaper, t stepCount) []text.Line {
 	return []text.Line{{Value: esc.Const("A layer, such as an index or a log, is scrubbed: what names the person goes, the rest stays."), Kind: text.Note}}
 }
 
-// storeWords says what happens in a store, with its share in words.
-func storeWords(esc safetext.Escaper, s gdpr.StorePlan) safetext.Text {
+// storeWords adds to the counts of a store its share in words; one that was not searched has its reason alone.
+func storeWords(esc safetext.Escaper, s gdpr.StorePlan, words string) safetext.Text {
 	if s.Error != "" {
 		return esc.LineMax(s.Error, prose.MaxTitle)
 	}
-	words := countSteps(s.Steps).words()
 	if s.Targets > 0 && s.Items > 0 {
 		words += "; " + share(s.Targets, s.Items)
 	}
@@ -272,10 +252,16 @@ func share(n, of int64) string {
 // actionWords say what happens to an item.
 var actionWords = map[gdpr.Action]string{gdpr.Forget: "forget", gdpr.Redact: "redact", gdpr.Scrub: "scrub", gdpr.Held: "hold", gdpr.OutOfScope: "left"}
 
-// actionBadge is the word with the sign that the bars have for it.
-func actionBadge(st *paint.Styles, a gdpr.Action) safetext.Text {
+// actionBadge is the word with the sign that the bars have for it, and its look.
+func actionBadge(st *paint.Styles, a gdpr.Action) (badge safetext.Text, look paint.Look) {
 	fate := map[gdpr.Action]chart.Fate{gdpr.Redact: chart.Redacted, gdpr.Held: chart.Held, gdpr.OutOfScope: chart.Left}[a]
-	return st.Esc.Const(chart.Sign(st, fate) + " " + actionWords[a])
+	look = map[gdpr.Action]paint.Look{gdpr.Forget: paint.LookRemoved, gdpr.Scrub: paint.LookRemoved, gdpr.Redact: paint.LookWarn}[a]
+	return st.Esc.Const(chart.Sign(st, fate) + " " + actionWords[a]), look
+}
+
+// layerWord names a layer of a plan.
+func layerWord(layer string) string {
+	return cmp.Or(map[string]string{"item": "items", string(model.LayerDerived): "layers", string(model.LayerExternal): "out of reach"}[layer], layer)
 }
 
 // planRow is a row of the plan: all of it, a store, a layer of one, or one step.
@@ -351,7 +337,7 @@ func (rq *requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 			case raw.step != nil:
 				return d.Esc.LineMax(raw.step.ID, prose.MaxTitle)
 			case raw.store != nil:
-				return d.Esc.Line(cmp.Or(raw.layer, raw.store.Kind))
+				return d.Esc.Line(cmp.Or(layerWord(raw.layer), raw.store.Kind))
 			}
 			return d.Esc.Const("all stores")
 		},
@@ -361,7 +347,7 @@ func (rq *requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 			}
 			return raw.plan.Hash
 		},
-		Traits: record.Traits[planRow]{Store: func(raw planRow) string {
+		Traits: record.Traits[planRow]{Tree: true, Store: func(raw planRow) string {
 			if raw.store == nil {
 				return ""
 			}
@@ -451,7 +437,7 @@ func planPage(st *paint.Styles, p *gdpr.Plan, rows []planRow, q operator.PageQue
 	i := start
 	for ; i < len(rows) && len(out.Rows) < q.Limit; i++ {
 		if rows[i].matches(q) {
-			out.Rows = append(out.Rows, planRecord(st, rows[i]))
+			out.Rows = append(out.Rows, planRecord(st, rows[i], q.Filter != ""))
 		}
 	}
 	if i < len(rows) {
@@ -464,14 +450,14 @@ func planPage(st *paint.Styles, p *gdpr.Plan, rows []planRow, q operator.PageQue
 func (r planRow) matches(q operator.PageQuery) bool {
 	switch {
 	case r.step != nil:
-		return q.Matches(r.step.Store, actionWords[r.step.Action], r.step.Layer, r.step.ID, r.step.Reason)
+		return q.Matches(r.step.Store, actionWords[r.step.Action], layerWord(r.step.Layer), r.step.ID, r.step.Reason)
 	case r.store != nil && r.layer == "":
 		return q.Matches(r.store.Store, r.store.Kind)
 	}
 	return q.Filter == ""
 }
 
-// planRows are the rows of a plan: the whole, each store, its layers where rows can fold, and its steps.
+// planRows are the rows of a plan: the whole, each store, its layers where it has several, and its steps.
 func planRows(p *gdpr.Plan, f *folds) []planRow {
 	out := []planRow{{plan: p}}
 	for i := range p.Stores {
@@ -500,7 +486,7 @@ func planRows(p *gdpr.Plan, f *folds) []planRow {
 		})
 		layer := planRow{open: true}
 		for _, j := range at {
-			if st := &s.Steps[j]; st.Layer != layer.layer && f.on && len(layers) > 1 {
+			if st := &s.Steps[j]; st.Layer != layer.layer && len(layers) > 1 {
 				layer = planRow{plan: p, store: s, layer: st.Layer, steps: *layers[st.Layer]}
 				layer.open = f.shows(layer.fold())
 				out = append(out, layer)
@@ -524,10 +510,11 @@ func (r planRow) key() string {
 	return r.plan.Hash
 }
 
-// planBar is the width of the bar of a store in the list.
-const planBar = 8
+// planBar and badgeCells are the widths of the bar of a store in the list, and of the longest badge.
+const planBar, badgeCells = 8, 8
 
-func planRecord(st *paint.Styles, r planRow) record.Row[planRow] {
+// planRecord draws a row; alone: a filter may have left out the heading above it.
+func planRecord(st *paint.Styles, r planRow, alone bool) record.Row[planRow] {
 	esc := st.Esc
 	out := record.Row[planRow]{Key: r.key(), Raw: r}
 	var bar safetext.Text
@@ -537,15 +524,22 @@ func planRecord(st *paint.Styles, r planRow) record.Row[planRow] {
 	}
 	switch {
 	case r.step != nil:
-		tones := map[gdpr.Action]paint.Tone{gdpr.Forget: paint.ToneBad, gdpr.Scrub: paint.ToneBad, gdpr.Redact: paint.ToneWarn}
-		out.Tones = []paint.Tone{1: tones[r.step.Action]}
-		store := esc.Sprintf("    %s", esc.Line(r.step.Store)) // for a list that is sorted or filtered: the heading says it too
-		out.Runs = map[int][]paint.Stretch{0: {{End: store.Len(), Look: paint.LookDim}}}
-		out.Cells = []safetext.Text{store, actionBadge(st, r.step.Action), prose.NameFirst(esc, r.step.ID)}
+		badge, look := actionBadge(st, r.step.Action)
+		what := prose.NameFirst(esc, r.step.ID)
+		if r.step.Action == gdpr.Scrub || r.step.Action == gdpr.OutOfScope { // a layer's place says what it is, its name may be a hash
+			what = esc.LineMax(r.step.ID, prose.MaxTitle)
+		}
+		if alone { // no heading above names the store
+			out.Cells, out.Runs = []safetext.Text{esc.Line(r.step.Store), badge, what}, map[int][]paint.Stretch{1: {{End: badge.Len(), Look: look}}}
+			break
+		}
+		const indent = 4
+		out.Runs = map[int][]paint.Stretch{0: {{Start: indent, End: indent + badge.Len(), Look: look}}}
+		out.Cells = []safetext.Text{esc.Sprintf("%s%s %s", safetext.Const(strings.Repeat(" ", indent)), esc.Pad(badge, badgeCells), what)}
 	case r.layer != "":
-		out.Cells = []safetext.Text{esc.Sprintf("  %s%s", st.Glyphs.Fold[r.open], esc.Line(r.layer)), bar, esc.Const(r.steps.words())}
+		out.Cells = []safetext.Text{esc.Sprintf("  %s%s", st.Glyphs.Fold[r.open], esc.Line(layerWord(r.layer))), bar, esc.Const(r.steps.words())}
 	case r.store != nil:
-		words := storeWords(esc, *r.store)
+		words := storeWords(esc, *r.store, r.steps.words())
 		if r.store.Error != "" || len(r.store.Problems) > 0 {
 			out.Tones = []paint.Tone{2: paint.ToneBad}
 			words = st.Badge(paint.ToneBad, words)
@@ -615,7 +609,7 @@ func (rq *requests) planText(ctx context.Context, r operator.ErasureRequest, row
 	case row.step != nil:
 		return rq.stepText(ctx, r, *row.step)
 	case row.layer != "":
-		return text.NewPage([]text.Line{{Value: rq.D.Esc.Sprintf("%s: %s", row.store.Store, row.layer), Kind: text.Title}, {Value: rq.D.Esc.Const(row.steps.words())}}, "")
+		return text.NewPage([]text.Line{{Value: rq.D.Esc.Sprintf("%s: %s", row.store.Store, layerWord(row.layer)), Kind: text.Title}, {Value: rq.D.Esc.Const(row.steps.fates())}}, "")
 	case row.store != nil:
 		return text.NewPage(rq.storePlanLines(*row.store), "")
 	}
@@ -651,7 +645,10 @@ func (rq *requests) wholePlanLines(ctx context.Context, r operator.ErasureReques
 	}
 	head = append(head, text.Advice(esc, next).As(kind))
 	head = append(append(head, noBackup...), layerNote(esc, all)...)
-	head = append(append(head, chart.Legend(rq.D.St), text.Line{Kind: text.Blank}), rq.approvedLines(r)...)
+	if !rq.D.Spoken {
+		head = append(head, chart.Legend(rq.D.St))
+	}
+	head = append(append(head, text.Line{Kind: text.Blank}), rq.approvedLines(r)...)
 	if err == nil && why != "" {
 		head = append(head, desk.Field("approval", esc.LineMax(why, prose.MaxTitle)))
 	}
@@ -701,7 +698,7 @@ func (rq *requests) storePlanLines(s gdpr.StorePlan) []text.Line {
 	esc := rq.D.Esc
 	head := []text.Line{{Value: esc.Sprintf("%s (%s)", esc.Line(s.Store), esc.Line(s.Kind)), Kind: text.Title}}
 	if s.Error == "" {
-		head = append(head, text.Line{Value: storeWords(esc, s)})
+		head = append(head, text.Line{Value: storeWords(esc, s, countSteps(s.Steps).fates())})
 	}
 	if s.Cascade {
 		head = append(head, text.Line{Value: esc.Const("The store's own cascade removes exactly these, in one transaction."), Kind: text.Note})
@@ -724,7 +721,7 @@ func (rq *requests) stepText(ctx context.Context, r operator.ErasureRequest, st 
 		desk.Field("reason", esc.LineMax(st.Reason, desk.MaxField)),
 	}
 	head = append(head, text.Known(desk.Field("held for", esc.LineMax(st.Ground, desk.MaxField)), desk.Field("new id", esc.LineMax(st.NewID, desk.MaxField)))...)
-	head = append(head, desk.Field("store", esc.Line(st.Store)), desk.Field("layer", esc.Line(st.Layer)))
+	head = append(head, desk.Field("store", esc.Line(st.Store)), desk.Field("layer", esc.Line(layerWord(st.Layer))))
 	if st.Action == gdpr.Scrub || st.Action == gdpr.OutOfScope {
 		return text.NewPage(head, "")
 	}
@@ -792,11 +789,11 @@ func (rq *requests) stepItem(ctx context.Context, st gdpr.Step) (model.Item, err
 func tellPlan(esc safetext.Escaper, e planRow) safetext.Text {
 	switch {
 	case e.step != nil:
-		return esc.Sprintf("%s: %s in %s, layer %s", e.step.Action, esc.LineMax(e.step.ID, prose.MaxTitle), e.step.Store, e.step.Layer)
+		return esc.Sprintf("%s: %s in %s", actionWords[e.step.Action], esc.LineMax(e.step.ID, prose.MaxTitle), e.step.Store)
 	case e.layer != "":
-		return esc.Sprintf("Store %s, layer %s: %s", e.store.Store, e.layer, e.steps.words())
+		return esc.Sprintf("Store %s, %s: %s", e.store.Store, layerWord(e.layer), e.steps.fates())
 	case e.store != nil:
-		return esc.Sprintf("Store %s, %s: %s", e.store.Store, e.store.Kind, storeWords(esc, *e.store))
+		return esc.Sprintf("Store %s, %s: %s", e.store.Store, e.store.Kind, storeWords(esc, *e.store, e.steps.fates()))
 	}
 	fates := countPlan(e.plan).fates()
 	if missing := unsearched(*e.plan); missing != "" {

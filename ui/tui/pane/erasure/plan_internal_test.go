@@ -75,7 +75,7 @@ func TestPlanIsReadOnce(t *testing.T) {
 // TestTheBarOfAStoreHasColours: red for what goes, yellow for what is redacted, as in the table beside the list.
 func TestTheBarOfAStoreHasColours(t *testing.T) {
 	plan := gdpr.Plan{Stores: []gdpr.StorePlan{{Store: "db", Steps: []gdpr.Step{{ID: "a", Action: gdpr.Forget}, {ID: "b", Action: gdpr.Redact}}}}}
-	row := planRecord(paint.New(paint.Looks{}, true), planRow{plan: &plan, store: &plan.Stores[0], steps: countSteps(plan.Stores[0].Steps)})
+	row := planRecord(paint.New(paint.Looks{}, true), planRow{plan: &plan, store: &plan.Stores[0], steps: countSteps(plan.Stores[0].Steps)}, false)
 	got := map[paint.Look]string{}
 	for _, p := range row.Runs[1] {
 		got[p.Look] = row.Cells[1].String()[p.Start:p.End]
@@ -178,5 +178,32 @@ func TestLiftCountsWhatIsHidden(t *testing.T) {
 	}
 	if got := d.Esc.Join(all, "\n").String(); !strings.Contains(got, "1 of the marked ones") {
 		t.Errorf("the question is\n%s", got)
+	}
+}
+
+// TestALayerIsNoItem: row, sentence, table and result of a plan must count items and layers apart, and alike.
+func TestALayerIsNoItem(t *testing.T) {
+	steps := countSteps([]gdpr.Step{{Action: gdpr.Forget}, {Action: gdpr.Scrub}, {Action: gdpr.Redact}, {Action: gdpr.Redact}})
+	if row := chartRow("db", steps); row.Go != 1 || row.Layers != 1 || row.Found() != 4 {
+		t.Errorf("the table has %+v", row)
+	}
+	for got, want := range map[string]string{
+		steps.words(): "1 go, 2 redact, 1 layer", steps.fates(): "1 item goes, 2 are redacted, 1 layer is scrubbed",
+		didWords(1, 2, 0, 3): "1 item gone, 2 redacted, 3 rows scrubbed from layers", didWords(0, 0, 0, 0): "nothing was changed",
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestAListenerHearsNoBars: who hears the plan must get a sentence for each store, and no signs of bars.
+func TestAListenerHearsNoBars(t *testing.T) {
+	d := desktest.New()
+	d.Spoken = true
+	p := gdpr.Plan{Stores: []gdpr.StorePlan{{Store: "db", Steps: []gdpr.Step{{Action: gdpr.Forget}, {Action: gdpr.Scrub}}}, {Store: "empty"}}}
+	lines := (&requests{D: &pane.Bench{Desk: d}}).eraseStores(p)
+	if len(lines) != 1 || lines[0].Name.String() != "db" || lines[0].Value.String() != "1 item goes, 1 layer is scrubbed" {
+		t.Errorf("%+v", lines)
 	}
 }

@@ -293,6 +293,29 @@ func (rq *requests) approvedLines(r operator.ErasureRequest) (out []text.Line) {
 	return out
 }
 
+// didWords count what a run has done, in the order and the units of its plan.
+func didWords(forgotten, redacted, held, rows int64) string {
+	var parts []string
+	add := func(n int64, what string) {
+		if n > 0 {
+			parts = append(parts, what)
+		}
+	}
+	add(forgotten, prose.Plural(forgotten, "item")+" gone")
+	add(redacted, prose.Group(redacted)+" redacted")
+	add(rows, prose.Plural(rows, "row")+" scrubbed from layers")
+	add(held, prose.Group(held)+" on hold")
+	return cmp.Or(strings.Join(parts, ", "), "nothing was changed")
+}
+
+// rowsOf are the rows that were scrubbed from the layers of stores.
+func rowsOf(all []receipt.Store) (n int64) {
+	for _, s := range all {
+		n += s.Rows
+	}
+	return n
+}
+
 // doneLines say what the run of a complete request has done, from its receipt; that of another one has a report. They
 // run in a command.
 func (rq *requests) doneLines(ctx context.Context, r operator.ErasureRequest) []text.Line {
@@ -304,17 +327,7 @@ func (rq *requests) doneLines(ctx context.Context, r operator.ErasureRequest) []
 	if err != nil {
 		return []text.Line{{Value: prose.Reason(esc, err), Kind: text.Alert}}
 	}
-	var rows int64
-	for _, s := range rec.Stores {
-		rows += s.Rows
-	}
-	done := esc.Sprintf("%s gone, %s redacted", prose.Plural(rec.Forgotten, "item"), prose.Group(rec.Redacted))
-	if rows > 0 {
-		done = esc.Sprintf("%s, %s removed from layers", done, prose.Plural(rows, "row"))
-	}
-	if held := receipt.Items(rec.Held); held > 0 {
-		done = esc.Sprintf("%s, %s on hold", done, prose.Group(held))
-	}
+	done := esc.Const(didWords(rec.Forgotten, rec.Redacted, receipt.Items(rec.Held), rowsOf(rec.Stores)))
 	standing, clean := receipt.Split(rec.Layers)
 	again := esc.Sprintf("%s: %s clean", prose.Plural(len(rec.Stores), "store"), prose.Plural(clean.Layers, "layer"))
 	var n int64
@@ -360,7 +373,7 @@ func receiptLines(st *paint.Styles, rec receipt.Receipt, key string, saves bool)
 		text.State(st, paint.ToneGood, esc.Sprintf("verified: every byte is as it was signed, with key %s", esc.Line(key))).Named(esc.Const("signature")),
 		desk.Field("person", esc.Sprintf("%s (keyed pseudonym)", esc.Line(rec.Subject))),
 		desk.Field("status", esc.LineMax(rec.StatusWords(), desk.MaxField)), desk.Field("ground", esc.LineMax(rec.Ground, prose.MaxTitle)),
-		desk.Field("done", esc.Sprintf("items: %s forgotten, %s redacted, %s on hold", prose.Group(rec.Forgotten), prose.Group(rec.Redacted), prose.Group(receipt.Items(rec.Held)))),
+		desk.Field("done", esc.Const(didWords(rec.Forgotten, rec.Redacted, receipt.Items(rec.Held), rowsOf(rec.Stores)))),
 		desk.Field("received", esc.Line(rec.Received)), desk.Field("deadline", esc.Line(rec.Deadline)),
 		desk.Field("begun", esc.Line(rec.Begun)), desk.Field("finished", esc.Line(rec.Finished)),
 		desk.Field("operator", esc.LineMax(rec.Operator.String(), prose.MaxTitle)), desk.Field("approved by", approver), desk.Field("plan", esc.Line(rec.Plan)),
@@ -372,11 +385,7 @@ func receiptLines(st *paint.Styles, rec receipt.Receipt, key string, saves bool)
 			without = append(without, s.Store)
 			continue
 		}
-		words := esc.Sprintf("%s forgotten, %s redacted, %s on hold", prose.Group(s.Forgotten), prose.Group(s.Redacted), prose.Group(s.Held))
-		if s.Rows > 0 {
-			words = esc.Sprintf("%s; %s removed from its layers", words, prose.Plural(s.Rows, "row"))
-		}
-		head = append(head, text.Line{Name: esc.Line(s.Store), Value: words})
+		head = append(head, text.Line{Name: esc.Line(s.Store), Value: esc.Const(didWords(s.Forgotten, s.Redacted, s.Held, s.Rows))})
 	}
 	if len(without) > 0 {
 		head = append(head, text.Line{Value: esc.Sprintf("Nothing to erase in %s: %s.", prose.Plural(len(without), "store"), esc.LineMax(strings.Join(without, ", "), prose.MaxReason))})

@@ -88,7 +88,7 @@ func (rq *requests) eraseDialog(ctx context.Context, r operator.ErasureRequest, 
 	} else {
 		lines = append(lines, text.Line{Value: esc.Const("It runs on its own: leaving this pane or the connection does not stop it."), Kind: text.Note})
 	}
-	dlg := &dialog.Dialog{Title: esc.Const("Erase"), Lines: lines, Name: esc.Line(r.ID), NoReason: true, Body: text.NewPage(eraseStores(d.St, p), "")}
+	dlg := &dialog.Dialog{Title: esc.Const("Erase"), Lines: lines, Name: esc.Line(r.ID), NoReason: true, Body: text.NewPage(rq.eraseStores(p), "")}
 	if len(over) > 0 {
 		whole := ""
 		if verb == "Go on" {
@@ -142,35 +142,41 @@ func (rq *requests) missingLines(ctx context.Context, r operator.ErasureRequest,
 		out = append(out, text.Line{Value: esc.Sprintf("That was of an earlier plan; the new one: %s.", countPlan(&p).words())})
 	}
 	if n := rep.Forgotten + rep.Redacted; n > 0 {
-		again[0].Value = esc.Sprintf("Not done again: %s forgotten and %s redacted already.", prose.Plural(rep.Forgotten, "item"), prose.Group(rep.Redacted))
+		again[0].Value = esc.Sprintf("Done already, and not again: %s.", didWords(rep.Forgotten, rep.Redacted, 0, 0))
 	}
 	return append(out, again...)
 }
 
-// eraseStores says what happens, store by store.
-func eraseStores(st *paint.Styles, p gdpr.Plan) []text.Line {
-	esc := st.Esc
-	rows := make([]chart.Row, len(p.Stores))
-	var trouble []text.Line
-	for i, s := range p.Stores {
-		rows[i] = chartRow(s.Store, countSteps(s.Steps))
+// eraseStores says what happens, store by store: in a table, or in sentences for a listener.
+func (rq *requests) eraseStores(p gdpr.Plan) []text.Line {
+	esc := rq.D.Esc
+	var rows []chart.Row
+	var trouble, said []text.Line
+	for _, s := range p.Stores {
+		steps := countSteps(s.Steps)
+		row := chartRow(s.Store, steps)
+		if row.Found() > 0 {
+			said = append(said, text.Line{Name: esc.Line(s.Store), Value: esc.Const(steps.fates())})
+		}
 		switch {
 		case s.Error != "":
-			rows[i].Trouble = true
-			trouble = append(trouble, text.Line{Name: esc.Line(s.Store), Value: storeWords(esc, s), Kind: text.Warn})
+			row.Trouble = true
+			trouble = append(trouble, text.Line{Name: esc.Line(s.Store), Value: storeWords(esc, s, ""), Kind: text.Warn})
 		case len(s.Problems) > 0:
-			rows[i].Trouble = true
+			row.Trouble = true
 			trouble = append(trouble, text.Line{Name: esc.Line(s.Store), Value: esc.Sprintf("%s not looked at", prose.Plural(len(s.Problems), "place")), Kind: text.Alert})
 		}
+		rows = append(rows, row)
 	}
-	return append(chart.Table(st, rows), trouble...)
+	if !rq.D.Spoken {
+		said = chart.Table(rq.D.St, rows)
+	}
+	return append(said, trouble...)
 }
 
 // chartRow counts the fate of each finding in a store, or in a layer of it.
 func chartRow(store string, t stepCount) chart.Row {
-	r := chart.Row{Store: store, Go: int64(t.forget + t.scrub), Redact: int64(t.redact), Hold: int64(t.held), Left: int64(t.outside)}
-	r.Found = r.Go + r.Redact + r.Hold + r.Left
-	return r
+	return chart.Row{Store: store, Go: int64(t.forget), Redact: int64(t.redact), Layers: int64(t.scrub), Hold: int64(t.held), Left: int64(t.outside)}
 }
 
 // phaseLine is what is done of a request, and its next step as a verb with its key; none for a withdrawn one.
@@ -319,7 +325,7 @@ func (rq *requests) reportLines(ctx context.Context, r operator.ErasureRequest) 
 		return []text.Line{{Kind: text.Blank}, {Value: prose.Reason(esc, err), Kind: text.Alert}}
 	}
 	head := []text.Line{{Kind: text.Blank}, {Value: esc.Const("Left after the last run"), Kind: text.Title},
-		{Value: esc.Sprintf("%s forgotten, %s redacted, %s on hold", prose.Group(rep.Forgotten), prose.Group(rep.Redacted), prose.Group(rep.Held))}}
+		{Value: esc.Const(didWords(rep.Forgotten, rep.Redacted, rep.Held, rowsOf(rep.Stores)))}}
 	if rep.Plan != r.PlanHash {
 		head = append(head, text.Line{Value: esc.Const("It was of an earlier plan."), Kind: text.Note})
 	}
