@@ -54,7 +54,7 @@ func TestConflictIsMergedHunkByHunk(t *testing.T) {
 		r.asked("m", "Difference 1 of 3 in plan.md").see("status: done").press("tab", "tab").see("[Copy]").press("enter")
 		r.see("Difference 2 of 3", "@@ line 7", "Ship on Monday.", "enter cancel", "b base").press("b")
 		r.see("Difference 3 of 3", "Everybody is late", "enter cancel").press("B")
-		r.see("Write the result to plan.md?", "2 lines added, 1 line removed", "enter cancel").press("tab", "tab").see("[Write]").press("enter")
+		r.see("Write the result to plan.md?", "2 lines added, 1 line removed", "▲ Sync may restore", "it becomes a conflict. D first removes it", "enter cancel").press("tab", "tab").see("[Write]").press("enter")
 		r.see("plan.sync-conflict-20260520-083015-K3ZQ7AB.md has come back", "returned")
 	})
 }
@@ -70,8 +70,8 @@ func TestAChangedSideIsShown(t *testing.T) {
 func TestRedundantCopiesGoAfterAQuestion(t *testing.T) {
 	t.Parallel()
 	r := conflictsRobot(t, "desk,acts,conflicts", 100, 30)
-	r.asked("D", "Remove 1 redundant copy?").see("plan (Mira's conflicted copy 2026-05-19).md", "Resilio").press("tab").see("[Remove]").press("enter")
-	r.see("[5 Conflicts", "done: 1 of 1 conflict", "of 4").gone("resolved")
+	r.see("1 redundant: D removes them").asked("D", "Remove 1 redundant copy?").see("plan (Mira's conflicted copy 2026-05-19).md", "Resilio").press("tab").see("[Remove]").press("enter")
+	r.see("[5 Conflicts", "done: 1 of 1 conflict", "of 4").gone("resolved").gone("D removes them")
 }
 
 func TestConflictsAreHandedOut(t *testing.T) {
@@ -107,7 +107,7 @@ func TestConflictsAreHandedOut(t *testing.T) {
 func TestMarkedConflictsAreResolvedAtOnce(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r := conflictsRobot(t, "desk,acts,conflicts", w, h)
-		r.press("*").see("5 marked").asked("b", "Keep the base of 3 conflicts?").see("▲ 2 more of the marked ones cannot", "▲ The vendors of the tools of 3 warn")
+		r.press("*").see("5 marked").asked("b", "Keep the base of 3 conflicts?").see("▲ 2 more of the marked ones cannot", "▲ syncthing, dropbox: Sync may restore", "1 garden.md  crewship, resilio: garden.Conflict.md")
 		r.press("esc").see("cancelled", "5 marked").asked("b", "Keep the base of 3 conflicts?").press("y")
 		r.see("[5 Conflicts", "done: 3 of 3 conflicts", "z takes back what was done", "1 of 2").gone("marked")
 	})

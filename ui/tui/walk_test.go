@@ -179,7 +179,7 @@ func TestWalkMergesMarkers(t *testing.T) {
 		r.press("m").see("Difference 1 of 1 in half.md", "HEAD", "- a", "+ b", "First", "Second", "enter cancel").golden(fmt.Sprintf("conflict-markers-%dx%d", w, h))
 		r.press("c").see("Write the result to half.md?", "- <<<<<<< HEAD", "z puts it back", "enter cancel").press("esc").see("cancelled", "4 of 5")
 		r.press("m").see("Difference 1 of 1 in half.md", "enter cancel").press("esc").see("cancelled", "4 of 5")
-		r.press("m").see("enter cancel").press("B").see("Write the result", "enter cancel").press("left").see("[Write]").press("enter").see("resolved", "of 4")
+		r.press("m").see("enter cancel").press("B").see("Write the result", "enter cancel").press("left").see("[Write]").press("enter").see("merged", "of 4")
 	})
 }
 

@@ -37,4 +37,4 @@ func NewBench(d *desk.Desk) *Bench {
 }
 
 // FewLines is the height of a detail below which the text comes before all that is said of it.
-const FewLines = 12
+const FewLines = 11

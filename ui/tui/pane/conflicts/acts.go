@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -14,7 +15,6 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
-	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/edit"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/diff"
@@ -60,18 +60,49 @@ func (rs *resolutions) takeDialog(s model.Store, c conflict.Copy, t conflict.Tak
 	if c.Redundant {
 		lines = append(lines, text.Line{Value: esc.Const("Both are the same, byte for byte."), Kind: text.Note})
 	}
-	if s.Environment != "" {
-		lines = append(lines, desk.EnvironmentLine(esc, s.Environment, s.Name))
-	}
-	if c.RenameOnly() && t != conflict.TakeBoth {
-		lines = append(lines, text.Line{Value: esc.Const("The copy is renamed and not deleted:"), Kind: text.Note})
-	}
-	lines = append(append(lines, text.Lines(esc, text.Alert, c.Cautions)...), text.Advice(esc, "Both texts are kept: `z` puts them back."))
+	lines = append(append(lines, rs.told(c, t)...), text.Advice(esc, "Both texts are kept: `z` puts them back."))
 	return &dialog.Dialog{
 		Title: esc.Const("Resolve"), Lines: lines, Name: rs.d.TypedName(s, c.Target), NoReason: c.Redundant,
 		Choices: []dialog.Choice{{Verb: takes[t].verb, Typed: true, Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 			return rs.doResolve(ctx, c, conflict.Choice{Take: t}, f.Reason)
 		}}},
+	}
+}
+
+// told is what to know before a conflict is resolved: the environment, the vendor's cautions, and the next conflict that it makes.
+func (rs *resolutions) told(c conflict.Copy, t conflict.Take) []text.Line {
+	out := rs.d.EnvironmentsOf([]string{c.Store})
+	if c.RenameOnly() && t != conflict.TakeBoth {
+		out = append(out, text.Line{Value: rs.d.Esc.Const("The copy is renamed and not deleted:"), Kind: text.Note})
+	}
+	return slices.Concat(out, text.Lines(rs.d.Esc, text.Alert, c.Cautions), rs.revived([]conflict.Copy{c}, t))
+}
+
+// revived warns of redundant copies of a base that changes: each holds the text that was displaced, and is no longer
+// redundant.
+func (rs *resolutions) revived(all []conflict.Copy, t conflict.Take) []text.Line {
+	if rs.list == nil || t != conflict.TakeCopy && t != conflict.TakeMerged {
+		return nil
+	}
+	bases := map[model.Ref]bool{}
+	for _, c := range all {
+		if !c.Redundant && c.BaseID != "" {
+			bases[model.Ref{Store: c.Store, ID: c.BaseID}] = true
+		}
+	}
+	var next []conflict.Copy
+	for _, row := range rs.list.Window.Rows {
+		if c := row.Raw; c.Redundant && !c.RenameOnly() && bases[model.Ref{Store: c.Store, ID: c.BaseID}] {
+			next = append(next, c)
+		}
+	}
+	switch esc := rs.d.Esc; len(next) {
+	case 0:
+		return nil
+	case 1:
+		return []text.Line{text.Advice(esc, "%s is byte for byte the base as it is now: it becomes a conflict. `D` first removes it.", esc.LineMax(path.Base(next[0].ID), prose.MaxTitle)).As(text.Alert)}
+	default:
+		return []text.Line{text.Advice(esc, "%s are byte for byte a base as it is now: they become conflicts. `D` first removes them.", prose.Plural(len(next), "redundant copy")).As(text.Alert)}
 	}
 }
 
@@ -85,7 +116,7 @@ func (rs *resolutions) doResolve(ctx context.Context, c conflict.Copy, ch confli
 	case err != nil:
 		return dialog.Acted{Text: esc.Sprintf("not resolved: %s", prose.Reason(esc, err))}
 	}
-	word := "resolved"
+	word := "merged"
 	if took, whole := takes[ch.Take]; whole {
 		word = took.done
 	}
@@ -222,6 +253,8 @@ func (rs *resolutions) resultDialog(cmp merging, result string) *dialog.Dialog {
 	base, after := "base", "The copy goes; `z` puts both back."
 	if cmp.Class == names.InFile {
 		base, after = "text", "`z` puts it back."
+	} else if cmp.RenameOnly() {
+		after = "`z` puts both back."
 	}
 	var diff diff.Comparison
 	diff.Compare(esc, "the "+base+" as it is", "the result", cmp.BaseText, result)
@@ -233,12 +266,16 @@ func (rs *resolutions) resultDialog(cmp merging, result string) *dialog.Dialog {
 			change = "The " + base + " changes, and is " + change
 		}
 	}
+	t := conflict.TakeMerged
+	if result == cmp.BaseText {
+		t = conflict.TakeBase // by its effect
+	}
 	dlg := &dialog.Dialog{
 		Title: esc.Const("Merge"), Body: diff.Text(nil), Name: rs.d.TypedName(s, cmp.Target),
-		Lines: []text.Line{
+		Lines: append([]text.Line{
 			{Value: esc.Sprintf("Write the result to %s?", esc.LineMax(path.Base(cmp.Target), prose.MaxTitle)), Kind: text.Title},
 			text.Advice(esc, "%s "+after, change),
-		},
+		}, rs.told(cmp.Copy, t)...),
 		Choices: []dialog.Choice{{Verb: "Write", Typed: true, Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 			return rs.doResolve(ctx, cmp.Copy, conflict.Choice{Take: conflict.TakeMerged, Merged: result}, f.Reason)
 		}}},
@@ -311,12 +348,12 @@ func (rs *resolutions) dropRedundant() tea.Cmd {
 	})
 }
 
-// listed names every copy, and the environments of their stores.
+// listed names every copy as its row does, and the environments of their stores.
 func (rs *resolutions) listed(all []conflict.Copy) (refs *text.Page, environments []text.Line) {
 	var list strings.Builder
 	var stores []string
 	for _, c := range all {
-		list.WriteString(model.Ref{Store: c.Store, ID: c.ID}.String() + "\n")
+		list.WriteString(path.Base(c.Target) + "  " + c.Store + ", " + c.Tool + ": " + path.Base(c.ID) + "\n")
 		stores = append(stores, c.Store)
 	}
 	return text.NewPage(nil, list.String()), rs.d.EnvironmentsOf(stores)

@@ -52,8 +52,15 @@ func New(d *pane.Bench, at int) (p desk.Listing, find func(model.Ref) tea.Cmd) {
 			return record.Page[conflict.Copy]{}, err
 		}
 		out := record.Page[conflict.Copy]{Next: page.Next, Total: page.Total, Problems: page.Problems, Said: list.Said{Text: d.Esc.LineMax(page.Notice, prose.MaxReason)}}
+		redundant := 0
 		for _, c := range page.Copies {
 			out.Rows = append(out.Rows, conflictRecord(d.Desk, c))
+			if c.Redundant && !c.RenameOnly() && rs.noResolve(c) == "" {
+				redundant++
+			}
+		}
+		if redundant > 0 && q.Filter == "" && out.Said.Text.IsEmpty() && !d.Spoken {
+			out.Said = list.Said{Text: d.Esc.Sprintf("%s redundant: D removes them", prose.Group(redundant)), Calm: true}
 		}
 		return out, nil
 	}

@@ -2,6 +2,8 @@ package conflicts
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -70,15 +72,27 @@ func (rs *resolutions) manyDialog(all []conflict.Copy, t conflict.Take, left, hi
 	}
 	warn(left, "%s more of the marked ones cannot be resolved this way, and stay.")
 	warn(hidden, "%s of the marked ones are not in the filter.")
-	cautions, renamed := 0, 0
+	renamed := 0
+	var cautions []string
+	of := map[string][]string{} // the tools whose vendors warn of it
 	for _, c := range all {
-		cautions += min(len(c.Cautions), 1)
+		for _, w := range c.Cautions {
+			if of[w] == nil {
+				cautions = append(cautions, w)
+			}
+			if !slices.Contains(of[w], c.Tool) {
+				of[w] = append(of[w], c.Tool)
+			}
+		}
 		if c.RenameOnly() && t != conflict.TakeBoth {
 			renamed++
 		}
 	}
 	warn(renamed, "Renamed and not deleted, as the vendor of their tool advises: %s.")
-	warn(cautions, "The vendors of the tools of %s warn of something; each conflict says what.")
+	for _, w := range cautions {
+		lines = append(lines, text.Line{Value: esc.Sprintf("%s: %s", esc.LineMax(strings.Join(of[w], ", "), prose.MaxTitle), esc.LineMax(w, prose.MaxReason)), Kind: text.Alert})
+	}
+	lines = append(lines, rs.revived(all, t)...)
 	refs, environments := rs.listed(all)
 	return &dialog.Dialog{Title: esc.Const("Resolve"), Lines: append(lines, environments...), Body: refs, Name: rs.typedAny(all),
 		Choices: []dialog.Choice{{Verb: words.verb, Typed: true, Begin: func() tea.Cmd { begun(); return nil }, Act: func(_ context.Context, f dialog.Filled) dialog.Acted {
