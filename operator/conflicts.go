@@ -275,14 +275,29 @@ func ConflictState(c conflict.Copy) string {
 	switch {
 	case c.Problem != "":
 		return "unknown"
-	case c.Blocks > 0:
-		return "markers inside"
+	case c.Class == names.InFile:
+		return "markers"
+	case !c.Returned.IsZero():
+		return "returned"
 	case c.Orphan:
 		return "orphan"
 	case c.Redundant:
 		return "redundant"
 	}
 	return "differs"
+}
+
+// ConflictRank orders copies: 0 needs a look first, 3 only has to be removed.
+func ConflictRank(c conflict.Copy) int {
+	switch {
+	case c.Problem != "" || !c.Returned.IsZero():
+		return 0
+	case c.Redundant:
+		return 3
+	case c.Confidence == names.Possible:
+		return 2
+	}
+	return 1
 }
 
 // removable are the classes whose redundant copies go in bulk.

@@ -47,6 +47,8 @@ func (v *Survey) Health(ctx context.Context) []backends.HealthReport {
 type TierUse struct {
 	model.TierSpec
 	Items, Bytes int64
+	// Over counts the scopes whose only item of the tier is over the cap.
+	Over int64
 	// Largest is the size in bytes of the largest item, -1 where the store cannot say.
 	Largest int64
 }
@@ -74,8 +76,38 @@ func Tiers(ctx context.Context, s model.Store) (all []TierUse, problems []string
 		}
 		all[at].Items += c.Items
 		all[at].Bytes += c.Bytes
+		if CapKnown(all[at].TierSpec, c) && c.Bytes > all[at].Cap {
+			all[at].Over++
+		}
 	}
 	return all, seen.Problems, nil
+}
+
+// CapKnown reports whether a count tells how full a tier is: a cap is one item's, perhaps not in bytes.
+func CapKnown(t model.TierSpec, c model.TierCount) bool {
+	return t.Cap > 0 && t.CapUnit == model.CapBytes && c.Items == 1
+}
+
+// Held sums up the items of the tiers that lists show, and those over their cap.
+func Held(all []TierUse) (items, over int64) {
+	for _, use := range all {
+		if !use.Hidden {
+			items, over = items+use.Items, over+use.Over
+		}
+	}
+	return items, over
+}
+
+// Deviations are the rules that a store does not keep, those of one reason together.
+func Deviations(s model.Store) (all []model.Deviation) {
+	for _, d := range s.Deviations {
+		if at := slices.IndexFunc(all, func(one model.Deviation) bool { return one.Reason == d.Reason }); at >= 0 {
+			all[at].Rule += " " + model.RuleName(d.Rule)
+		} else {
+			all = append(all, model.Deviation{Rule: model.RuleName(d.Rule), Reason: d.Reason})
+		}
+	}
+	return all
 }
 
 // Tiers counts the items of every tier of one store, with the largest item where a tier has a cap in bytes.

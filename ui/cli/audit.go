@@ -105,7 +105,7 @@ func (a *app) auditList(ctx context.Context, log *audit.Log, f auditFlags) error
 	if f.recalls {
 		return a.listRecalls(f.Actor, q.Since, q.Until)
 	}
-	tab := a.table("SEQ", "TIME", "ACTOR", "ACTION", "PHASE", "RESULT", "STORE", "NAME", "REASON")
+	tab := a.table("SEQ", "TIME", "ACTOR", "ACTION", "PHASE", "RESULT", "STORE", "NAME", "REASON").orSay("no records")
 	cursor, damaged, unsearched := f.cursor, false, 0
 	for {
 		page, err := log.List(ctx, q, f.limit, cursor)

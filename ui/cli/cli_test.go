@@ -478,11 +478,11 @@ func TestReaderByEnvironment(t *testing.T) {
 func TestDiscoveryAndEnvironment(t *testing.T) {
 	d := newDesk(t)
 	d.env["CREWSHIP_DATA_DIR"] = d.mem
-	d.bare("stores").want(t, 0, "$CREWSHIP_DATA_DIR names it")
+	d.bare("stores", "crewship").want(t, 0, "$CREWSHIP_DATA_DIR names it")
 	if err := os.Mkdir(filepath.Join(d.dir, ".beads"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	d.bare("stores").want(t, 0, "Beads: .beads in the working directory")
+	d.bare("stores", "beads").want(t, 0, "Beads: .beads in the working directory")
 	d.bare("items").want(t, 0)
 	d.run("stores").want(t, 0) // --open disables discovery
 }
@@ -561,7 +561,7 @@ func TestQuarantineDelete(t *testing.T) {
 			live = m["store"].(string) + ":" + m["id"].(string)
 		}
 	}
-	d.bare(append(conf, "quarantine", "show", filed)...).want(t, 0, "ignore_previous_instructions", "still blocked")
+	d.bare(append(conf, "quarantine", "show", filed)...).want(t, 0, "ignore_previous_instructions", "poisoned")
 	d.bare(append(conf, "quarantine", "delete", live, "--yes")...).want(t, 2, "live item")
 	d.bare(append(conf, "quarantine", "delete", filed, "--yes", "--json")...).want(t, 0).row(t, "forgotten")
 	after := d.bare(append(conf, "quarantine", "list", "--json")...).want(t, 0)
@@ -689,7 +689,7 @@ func TestStoresSayTheirLimits(t *testing.T) {
 	}
 	d.bare("create", "sqlite="+filepath.Join(d.dir, "own.db"), "--yes").want(t, 0)
 	open := []string{"--open", "vault=" + vault, "--open", "devicelocal=" + notes, "--open", "beads=" + beads, "--open", "sqlite=" + filepath.Join(d.dir, "own.db"), "stores"}
-	d.bare(open...).want(t, 0, "conflict strategy: whole-file")
+	d.bare(append(open, "vault")...).want(t, 0, "conflict strategy: whole-file")
 	limits, notesOf := map[string]map[string]any{}, map[string]string{}
 	for _, row := range d.bare(append(open, "--json")...).want(t, 0).rows {
 		limits[row["store"].(string)], _ = row["limits"].(map[string]any)
@@ -703,5 +703,42 @@ func TestStoresSayTheirLimits(t *testing.T) {
 	}
 	if !strings.Contains(notesOf["vault"], "conflict strategy: whole-file") || !strings.Contains(notesOf["devicelocal"], "conflict strategy: none") {
 		t.Errorf("conflict strategies: %v", notesOf)
+	}
+}
+
+// TestStoresAreATable: a line for each store, which says what is wrong; a named store says all of itself, the rules of one reason once.
+func TestStoresAreATable(t *testing.T) {
+	d := newDesk(t)
+	d.write("AGENT.md", strings.Repeat("x", 4100))
+	memories := filepath.Join(d.dir, "memories")
+	must(t, os.Mkdir(memories, 0o755))
+	open := []string{"--open", "crewship=" + d.mem, "--open", "curated=" + memories, "--open", "vault=" + filepath.Join(d.dir, "gone")}
+	r := d.bare(append(open, "stores")...).want(t, 3, "1 over cap", "not open", "18 rules", "vault: cannot be opened: ", d.mem)
+	if n := strings.Count(r.out, "\n"); n != 4 {
+		t.Errorf("%d lines", n)
+	}
+	r = d.bare(append(open, "stores", "curated")...).want(t, 0, "from: --open", "can: ", "deviates from R2 R14 R44")
+	if n := strings.Count(r.out, "a changed entry has a new id"); n != 1 {
+		t.Errorf("the reason stands there %d times", n)
+	}
+	d.bare(append(open, "stores", "crewship", "--json")...).want(t, 0, `"rule":"R33"`)
+	d.bare(append(open, "stores", "nosuch")...).want(t, 2, `no store is named "nosuch"`)
+	d.bare(append(open, "tiers", "-s", "crewship")...).want(t, 0, "4.1 KB  4.0 KB, 1 over", "tiers without an item: -o wide lists them")
+	if wide := d.bare(append(open, "tiers", "-s", "crewship", "-o", "wide")...).want(t, 0, "proposals"); strings.Contains(wide.err, "without an item") {
+		t.Error(wide.err)
+	}
+}
+
+// TestEmptyListsSaySo: a list without a row must say so, apart from its data.
+func TestEmptyListsSaySo(t *testing.T) {
+	d := newDesk(t)
+	for words, args := range map[string][]string{"no changes": {"undo", "list"}, "no records": {"audit", "list"}, "no jobs": {"jobs"}, "no requests": {"gdpr", "status"},
+		"no conflicts": {"conflicts", "list"}, "no blocked items": {"quarantine", "list"}} {
+		if r := d.run(args...).want(t, 0); r.out != "" || !strings.Contains(r.err, words) {
+			t.Errorf("%v: %q %q", args, r.out, r.err)
+		}
+		if r := d.run(append(args, "--json")...).want(t, 0); strings.Contains(r.err, words) {
+			t.Errorf("%v: %q", args, r.err)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,8 +43,8 @@ func (a *app) listConflicts(ctx context.Context, s *operator.Session, markers st
 	opt := s.ConflictOptions()
 	opt.Markers = look
 	t := tally{app: a}
-	tab := a.table("COPY", "STATE", "TOOL", "CONFIDENCE", "BASE", "REASON")
-	short := false
+	tab := a.table("COPY", "STATE", "TOOL", "CONFIDENCE", "BASE", "REASON").orSay("no conflicts")
+	short, all := false, []conflict.Copy(nil)
 	kept, _, err := s.Undo.List() // once for all stores: there may be many entries
 	if err != nil {
 		a.sayf("whether a copy has come back, or a resolve was interrupted, is not known: %v", err)
@@ -65,11 +66,15 @@ func (a *app) listConflicts(ctx context.Context, s *operator.Session, markers st
 			if !c.Returned.IsZero() {
 				a.sayf("%s has come back: it was resolved %s; resolve it again once every device has synced", refOf(c.Store, c.ID), when(c.Returned))
 			}
-			tab.put("conflict", newConflictRow(c))
+			if all = append(all, c); a.flags.json {
+				tab.put("conflict", newConflictRow(c))
+				all = nil
+			}
 		}
 		return nil
 	})
-	tab.flush()
+	slices.SortStableFunc(all, func(a, b conflict.Copy) int { return operator.ConflictRank(a) - operator.ConflictRank(b) })
+	putAll(tab, "conflict", all, newConflictRow)
 	for _, e := range operator.Interrupted(kept) {
 		a.sayf("a change of %s was interrupted: both texts are kept, memdesk conflicts undo %s puts them back", refOf(e.Store, e.Item), e.ID)
 	}

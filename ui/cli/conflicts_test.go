@@ -89,7 +89,7 @@ func TestMarkersAreLookedForAsAsked(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(root, "half.md"), []byte("<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	run("conflicts", "list").want(t, 0, "half.md", "markers inside")
+	run("conflicts", "list").want(t, 0, "half.md", " markers ")
 	if out := run("conflicts", "list", "--markers", "none").want(t, 0).out; strings.Contains(out, "half.md") {
 		t.Error("markers were looked for")
 	}
@@ -144,5 +144,16 @@ func TestHostsOfTheConfigurationMakeCopiesLegible(t *testing.T) {
 		if code == 0 && !strings.Contains(got.out, `"copy":"plan-studio-mini.md"`) {
 			t.Errorf("the host is not known: %s", got.out)
 		}
+	}
+}
+
+// TestConflictsBeginWithTheWorst: the list has the order of the console, over all stores.
+func TestConflictsBeginWithTheWorst(t *testing.T) {
+	_, root, run := vaultDesk(t)
+	must(t, os.WriteFile(filepath.Join(root, "zz.md"), []byte("one\n"), 0o644))
+	must(t, os.WriteFile(filepath.Join(root, "zz.sync-conflict-20261125-081512-QX7RT2A.md"), []byte("two\n"), 0o644))
+	out := run("conflicts", "list").want(t, 0, "zz.sync-conflict", "redundant").out
+	if strings.Index(out, "zz.sync-conflict") > strings.Index(out, "redundant") {
+		t.Error(out)
 	}
 }

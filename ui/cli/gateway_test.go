@@ -85,7 +85,7 @@ func TestGatewayCommands(t *testing.T) {
 		{"show", "", []string{"show", "gw:m1"}, 1, "", "cannot", ""},
 		{"tiers", "", []string{"tiers"}, 1, "", "cannot", ""},
 		{"health", "", []string{"health"}, 0, "gw", "", ""},
-		{"stores", "", []string{"stores"}, 0, "append only", "", ""},
+		{"stores", "", []string{"stores", "gw"}, 0, "append only", "", ""},
 		{"read-only", "", []string{"--read-only", "retain", "--tier", "AGENT", "--mode", "append", "-", "--yes"}, 6, "", "read-only", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

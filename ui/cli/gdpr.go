@@ -229,10 +229,7 @@ func (a *app) gdprStatusCommand(name, short string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			putAll(a.table("REQUEST", "STATE", "DEADLINE", "DUE", "BY", "NOTE"), "request", all, newRequestRow)
-			if len(all) == 0 {
-				a.hintf("no requests")
-			}
+			putAll(a.table("REQUEST", "STATE", "DEADLINE", "DUE", "BY", "NOTE").orSay("no requests"), "request", all, newRequestRow)
 			return nil
 		}),
 	}, true)

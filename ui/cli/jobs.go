@@ -80,13 +80,10 @@ func (a *app) listJobs(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		putAll(a.table("JOB", "KIND", "STATE", "PROGRESS", "STARTED", "TITLE"), "job", all, func(j jobs.Status) jobRow {
+		putAll(a.table("JOB", "KIND", "STATE", "PROGRESS", "STARTED", "TITLE").orSay("no jobs"), "job", all, func(j jobs.Status) jobRow {
 			return jobRow{Job: j.ID, Kind: j.Kind, Title: j.Title, State: j.State, Progress: progress(j), Done: j.Done, Total: j.Total, Unit: j.Unit,
 				Note: j.Note, Steps: j.Steps, Class: j.Class, PID: j.PID, Started: stamp(j.Started), Updated: stamp(j.Updated)}
 		})
-		if len(all) == 0 {
-			a.hintf("no jobs")
-		}
 		unread := slices.DeleteFunc(all, func(j jobs.Status) bool { return j.State != jobs.Unreadable })
 		for _, j := range unread {
 			a.errorf("job %s cannot be read: %v", j.ID, j.Err)

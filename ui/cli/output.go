@@ -58,6 +58,9 @@ type dashed string
 
 func (d dashed) String() string { return orDash(string(d)) }
 
+// number is a number with its unit.
+type number string
+
 // stamp is a time in a row. The zero time is null in the object and - in the table.
 type stamp time.Time
 
@@ -123,7 +126,8 @@ type table struct {
 	held []record // under --sort, until flush
 	// columns are the fields that a type of row shows, in the order of the head.
 	columns map[reflect.Type][][]int
-	done    bool // the head is out
+	done    bool   // the head is out
+	none    string // what flush says of a table without a row
 	// whole: the last column is never cut.
 	whole bool
 	width int // of the terminal in columns; 0: not one
@@ -162,7 +166,7 @@ func (t *table) add(values []any) {
 			continue
 		case stamp:
 			row[i].at = time.Time(v)
-		case int, int64, uint64:
+		case int, int64, uint64, number:
 			t.right[i] = true
 		}
 		row[i].Text = t.a.text.Line(fmt.Sprint(v))
@@ -170,10 +174,19 @@ func (t *table) add(values []any) {
 	t.rows = append(t.rows, row)
 }
 
+// orSay lets flush say words where the table has no row.
+func (t *table) orSay(none string) *table {
+	t.none = none
+	return t
+}
+
 // flush prints the rest and ends the table.
 func (t *table) flush() {
 	t.sorted()
 	t.page()
+	if t.none != "" {
+		t.a.hintf("%s", t.none)
+	}
 }
 
 // page prints the rows so far. Widths only grow from page to page, so that columns rarely move.
@@ -471,6 +484,7 @@ func (t *table) cells(row any) []any {
 
 // put prints one row as the flags ask for it. Call flush after the last one.
 func (t *table) put(kind string, row any, below ...[]any) {
+	t.none = ""
 	if rec := (record{kind, row, t.cells(row), below}); t.a.flags.sort == "" {
 		t.print(rec)
 	} else {

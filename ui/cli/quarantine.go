@@ -92,7 +92,7 @@ func (a *app) releaseCommand() *cobra.Command {
 
 func (a *app) listQuarantine(ctx context.Context, s *operator.Session, _ []string) error {
 	t := tally{app: a}
-	tab := a.table("REF", "SOURCE", "CATEGORY", "PATTERN", "AT", "LIVE", "NOTE", "EXCERPT")
+	tab := a.table("REF", "SOURCE", "CATEGORY", "PATTERN", "AT", "LIVE", "NOTE", "EXCERPT").orSay("no blocked items")
 	problems := 0
 	if s.Judge != nil {
 		if err := s.Judge.Problem(); err != nil {
@@ -134,11 +134,11 @@ func liveWord(e review.Entry) string {
 	case e.Live == nil:
 		return "unknown"
 	case e.Gone:
-		return "source gone"
+		return "gone"
 	case *e.Live:
-		return "still blocked"
+		return "poisoned"
 	}
-	return "clean now"
+	return "clean"
 }
 
 // releasedRow is an entry whose source agents get again.

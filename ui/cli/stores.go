@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,33 +17,79 @@ import (
 	"memdesk/backends"
 	"memdesk/model"
 	"memdesk/operator"
+	"memdesk/ui/tui/kit/prose"
 )
 
 func (a *app) storesCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "stores", Short: "Configured and discovered stores, what they can do and where they deviate",
-		Long: "Lists every store with what it can do, and the rules of the contract from which it deviates, with the reason:\n" +
-			"docs/contract.md has each rule by its number, docs/capabilities.md the words after can and cannot.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Use: "stores [STORE]...", Short: "Configured and discovered stores, what they can do and where they deviate",
+		Long: "Lists every store with its items, and the rules of the contract from which it deviates. Of a named STORE it\n" +
+			"says all: what it can do, each deviation with its reason, its notes. docs/contract.md has each rule by its\n" +
+			"number, docs/capabilities.md the words after can and cannot.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a.flags.stores = append(a.flags.stores, args...)
 			s, err := a.open(cmd.Context())
 			if err != nil {
 				return err
 			}
-			if len(s.Fleet.Members())+len(a.unknown) == 0 {
-				return noStore(s.Config.File)
-			}
-			t := tally{app: a}
-			for _, m := range s.Fleet.Members() {
+			members, t := slices.Clone(s.Fleet.Members()), tally{app: a}
+			for _, m := range members {
 				t.add(m.Err)
-				a.printStore(m)
 			}
 			for _, c := range a.unknown {
 				err := model.Errorf(model.Unsupported, "open", "this version has no backend of kind %q", c.Kind)
-				a.printStore(backends.Member{Name: c.Name, Kind: c.Kind, Location: c.Path, Origin: c.Origin, Err: err})
+				members = append(members, backends.Member{Name: c.Name, Kind: c.Kind, Location: c.Path, Origin: c.Origin, Err: err})
+			}
+			switch {
+			case len(members) == 0:
+				return noStore(s.Config.File)
+			case a.flags.json:
+				for _, m := range members {
+					a.emit("store", newStoreRow(m))
+				}
+			case len(args) > 0:
+				for _, m := range members {
+					a.tellStore(m)
+				}
+			default:
+				a.listStores(cmd.Context(), members)
 			}
 			return t.result()
 		},
 	}
+}
+
+// listStores prints a line for each store. Their items are counted side by side.
+func (a *app) listStores(ctx context.Context, members []backends.Member) {
+	rows := mapped(members, newStoreRow)
+	var counting sync.WaitGroup
+	for i, m := range members {
+		r := &rows[i]
+		switch r.State, r.Items = "open", "-"; {
+		case m.Err != nil:
+			r.State = "not open"
+			a.errorf("%s: cannot be opened: %s", m.Name, m.Err)
+			continue
+		case m.Store.ReadOnly:
+			r.State = "read-only"
+		}
+		counting.Go(func() {
+			if all, problems, err := operator.Tiers(ctx, m.Store); err == nil {
+				items, over := operator.Held(all)
+				if r.Items = number(prose.Group(items)); len(problems) > 0 {
+					r.Items += " or more"
+				}
+				if over > 0 {
+					r.State += ", " + prose.Group(over) + " over cap"
+				}
+			}
+		})
+	}
+	counting.Wait()
+	tab := a.table("STORE", "KIND", "STATE", "ITEMS", "DEVIATES", "LOCATION")
+	tab.whole = a.columns() == 0 // a path is for copying
+	putAll(tab, "store", rows, func(r storeRow) storeRow { return r })
+	a.hintf("memdesk stores NAME says all of one")
 }
 
 // storeRow is a configured or discovered store.
@@ -60,6 +107,9 @@ type storeRow struct {
 	Limits         map[string]int  `json:"limits"`
 	Deviations     []deviationRow  `json:"deviations"`
 	Notes          []string        `json:"notes"`
+	State          string          `json:"-" col:"STATE"`
+	Items          number          `json:"-" col:"ITEMS"`
+	Deviates       dashed          `json:"-" col:"DEVIATES"`
 }
 
 type deviationRow struct {
@@ -71,6 +121,12 @@ func newStoreRow(m backends.Member) storeRow {
 	r := storeRow{Store: m.Name, Kind: m.Kind, Location: m.Location, Origin: m.Origin, Environment: m.Environment, OK: m.Err == nil,
 		Error: errorValue(m.Err), Capabilities: map[string]bool{}, Limits: map[string]int{}, Notes: list(m.Store.Notes),
 		Deviations: mapped(m.Store.Deviations, func(d model.Deviation) deviationRow { return deviationRow{d.Rule, d.Reason} })}
+	switch rules := mapped(m.Store.Deviations, func(d model.Deviation) string { return model.RuleName(d.Rule) }); {
+	case len(rules) > 3:
+		r.Deviates = dashed(plural(int64(len(rules)), "rule"))
+	default:
+		r.Deviates = dashed(strings.Join(rules, " "))
+	}
 	maps.Copy(r.Limits, m.Store.Limits)
 	if m.Err == nil {
 		r.Capabilities, r.ReadOnly, r.ReadOnlyReason = m.Store.Capabilities(), &m.Store.ReadOnly, &m.Store.ReadOnlyReason
@@ -78,13 +134,10 @@ func newStoreRow(m backends.Member) storeRow {
 	return r
 }
 
-func (a *app) printStore(m backends.Member) {
-	if a.flags.json {
-		a.emit("store", newStoreRow(m))
-		return
-	}
+// tellStore prints all that a store says of itself.
+func (a *app) tellStore(m backends.Member) {
 	a.wrapf("%s  %s  %s", m.Name, m.Kind, m.Location)
-	a.wrapf("    why: %s", m.Origin)
+	a.wrapf("    from: %s", m.Origin)
 	if m.Err != nil {
 		a.wrapf("    cannot be opened: %s", m.Err)
 		return
@@ -110,8 +163,8 @@ func (a *app) printStore(m backends.Member) {
 			a.wrapf("    limit: %s %d", name, m.Store.Limits[name])
 		}
 	}
-	for _, d := range m.Store.Deviations {
-		a.wrapf("    deviates from %s: %s", model.RuleName(d.Rule), d.Reason)
+	for _, d := range operator.Deviations(m.Store) {
+		a.wrapf("    deviates from %s: %s", d.Rule, d.Reason)
 	}
 	for _, n := range m.Store.Notes {
 		a.wrapf("    note: %s", n)
@@ -160,7 +213,7 @@ func (a *app) health(ctx context.Context, s *operator.Session, _ []string) error
 		reports[r.Store] = r
 	}
 	var down []string
-	tab := a.table("STORE", "STATE", "LATENCY", "CHECKED", "MESSAGE")
+	tab := a.table("STORE", "STATE", "LATENCY", "MESSAGE")
 	for _, m := range s.Fleet.Members() {
 		r, ok := reports[m.Name]
 		if !ok { // the context ended first
@@ -236,7 +289,6 @@ type healthRow struct {
 	LatencyMS     float64           `json:"latency_ms"`
 	Latency       string            `json:"-" col:"LATENCY"`
 	CheckedAt     stamp             `json:"checked_at"`
-	Checked       stamp             `json:"-" col:"CHECKED"` // time of the first finding
 	DeepCheckedAt stamp             `json:"deep_checked_at"`
 	Findings      []findingRow      `json:"findings"`
 }
@@ -265,19 +317,22 @@ type findingRow struct {
 
 // putHealth prints the health of a store. The table has a line for each finding, and names the store once.
 func (t *table) putHealth(store string, st model.HealthStatus, latency time.Duration) {
-	at, words := st.CheckedAt, ""
-	findings, below := []findingRow{}, [][]any(nil)
+	words, findings, below := "", []findingRow{}, [][]any(nil)
 	for i, f := range st.Findings {
 		findings = append(findings, findingRow{f.Kind, model.EncodeID(f.Ref), model.EncodeID(f.Ref), f.Message, f.State, stamp(f.CheckedAt), f.Line, f.Target, f.Lines})
+		said := findingWords(f)
+		if !f.CheckedAt.Equal(st.CheckedAt) {
+			said += ", seen " + when(f.CheckedAt)
+		}
 		if i == 0 {
-			at, words = f.CheckedAt, findingWords(f)
+			words = said
 		} else {
-			below = append(below, []any{"", "", "", when(f.CheckedAt), findingWords(f)})
+			below = append(below, []any{"", "", "", said})
 		}
 	}
 	ms := float64(latency.Microseconds()) / 1000
 	t.put("health", healthRow{Store: store, OK: st.OK, State: st.State, Message: st.Message, First: words, LatencyMS: ms, Latency: strconv.FormatFloat(ms, 'f', 1, 64) + " ms",
-		CheckedAt: stamp(st.CheckedAt), Checked: stamp(at), DeepCheckedAt: stamp(st.DeepCheckedAt), Findings: findings}, below...)
+		CheckedAt: stamp(st.CheckedAt), DeepCheckedAt: stamp(st.DeepCheckedAt), Findings: findings}, below...)
 }
 
 // findingWords joins a finding's message with its ref.
@@ -292,10 +347,13 @@ func (a *app) tiersCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "tiers", Short: "Tiers with their counts, bytes and caps",
 		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error {
-			tab := a.table("STORE", "TIER", "ITEMS", "BYTES", "CAP EACH", "WHAT")
+			tab, empty := a.table("STORE", "TIER", "ITEMS", "SIZE", "CAP EACH", "WHAT"), 0
 			t := tally{app: a}
-			t.each(s.Fleet.Members(), func(store model.Store) error { return a.tiersOf(ctx, store, tab) })
+			t.each(s.Fleet.Members(), func(store model.Store) error { return a.tiersOf(ctx, store, tab, &empty) })
 			tab.flush()
+			if empty > 0 {
+				a.hintf("%s without an item: -o wide lists them", plural(int64(empty), "tier"))
+			}
 			return t.result()
 		}),
 	}
@@ -307,7 +365,9 @@ type tierRow struct {
 	Tier     string        `json:"tier"`
 	Items    int64         `json:"items"`
 	Bytes    int64         `json:"bytes"`
-	Cap      *int64        `json:"cap" col:"CAP EACH"`
+	Size     number        `json:"-" col:"SIZE"`
+	Cap      *int64        `json:"cap"`
+	CapEach  dashed        `json:"-" col:"CAP EACH"`
 	CapBytes *int64        `json:"cap_bytes"` // null where the cap counts something else
 	CapUnit  model.CapUnit `json:"cap_unit"`
 	Writable bool          `json:"writable"`
@@ -316,16 +376,29 @@ type tierRow struct {
 	What     string        `json:"-" col:"WHAT"`
 }
 
-func (a *app) tiersOf(ctx context.Context, s model.Store, tab *table) error {
+// tiersOf prints the tiers of a store. The table leaves out the empty ones of a store that has items, and counts them.
+func (a *app) tiersOf(ctx context.Context, s model.Store, tab *table, empty *int) error {
 	all, problems, err := operator.Tiers(ctx, s)
 	if err != nil {
 		return err
 	}
+	items, _ := operator.Held(all)
 	for _, use := range all {
+		if use.Items == 0 && items > 0 && a.flags.output == "" && !a.flags.json {
+			*empty++
+			continue
+		}
+		cap := ""
+		if use.Cap > 0 {
+			cap = prose.Capacity(use.TierSpec)
+		}
+		if use.Over > 0 {
+			cap += ", " + prose.Group(use.Over) + " over"
+		}
 		ofBytes := use.CapUnit == model.CapBytes || use.CapUnit == ""
 		tab.put("tier", tierRow{Store: s.Name, Tier: use.Name, Items: use.Items, Bytes: use.Bytes, Cap: onlyIf(use.Cap > 0, use.Cap),
 			CapBytes: onlyIf(use.Cap > 0 && ofBytes, use.Cap), CapUnit: use.CapUnit, Writable: use.Writable, Hidden: use.Hidden, AtLeast: len(problems) > 0,
-			What: use.Title})
+			Size: number(prose.Size(use.Bytes)), CapEach: dashed(cap), What: use.Title})
 	}
 	return a.incomplete(s.Name, problems)
 }

@@ -112,14 +112,14 @@ func TestUndoOpensAStoreWithoutItsSign(t *testing.T) {
 			if name == "openclaw daily" { // its directory memory is left
 				told = "no memory is in it"
 			}
-			on("stores").want(t, 0, told)
+			on("stores", c.kind).want(t, 0, told)
 			on("undo", "restore", id, "--yes").want(t, 0)
 			for file, text := range c.files {
 				if got, err := os.ReadFile(filepath.Join(dir, file)); err != nil || string(got) != text {
 					t.Errorf("%s is %q, %v", file, got, err)
 				}
 			}
-			if r := on("stores").want(t, 0); strings.Contains(r.out, told) {
+			if r := on("stores", c.kind).want(t, 0); strings.Contains(r.out, told) {
 				t.Error("the restored store is still told so")
 			}
 			for file := range c.files {

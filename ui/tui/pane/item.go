@@ -92,8 +92,3 @@ func (r *Reader) ToggleMarkdown() tea.Cmd {
 	r.d.Say(paint.ToneInfo, word)
 	return r.Pager.AsMarkdown(on)
 }
-
-// CapKnown reports whether a count tells how full a tier is: a cap is one item's, perhaps not in bytes.
-func CapKnown(t model.TierSpec, c model.TierCount) bool {
-	return t.Cap > 0 && t.CapUnit == model.CapBytes && c.Items == 1
-}

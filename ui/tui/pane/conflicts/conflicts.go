@@ -109,22 +109,6 @@ func conflictDatum(c conflict.Copy) desk.Datum {
 	)
 }
 
-func conflictWord(c conflict.Copy) string {
-	switch {
-	case c.Problem != "":
-		return "unknown"
-	case c.Class == names.InFile:
-		return "markers"
-	case !c.Returned.IsZero():
-		return "returned"
-	case c.Orphan:
-		return "orphan"
-	case c.Redundant:
-		return "redundant"
-	}
-	return "differs"
-}
-
 func conflictRecord(d *desk.Desk, c conflict.Copy) record.Row[conflict.Copy] {
 	esc := d.Esc
 	base := esc.LineMax(path.Base(c.Target), prose.MaxTitle)
@@ -142,7 +126,7 @@ func conflictRecord(d *desk.Desk, c conflict.Copy) record.Row[conflict.Copy] {
 	}
 	return record.Row[conflict.Copy]{
 		Key: c.Store + "\x00" + c.ID, Raw: c, Tones: []paint.Tone{3: conflictTone(c)},
-		Cells: []safetext.Text{esc.Line(c.Store), base, esc.Const(string(c.Confidence)), esc.Const(conflictWord(c)), esc.Const(d.Time.Age(c.At)), own, tool},
+		Cells: []safetext.Text{esc.Line(c.Store), base, esc.Const(string(c.Confidence)), esc.Const(operator.ConflictState(c)), esc.Const(d.Time.Age(c.At)), own, tool},
 	}
 }
 
@@ -248,7 +232,7 @@ func (rs *resolutions) conflictDetail(at room) func(context.Context, conflict.Co
 		if !diff.Unnamed {
 			return diff.Text(slices.Concat(head[:len(head)-1], frontLines(d.Esc, cmp), []text.Line{{Value: diff.CopyWords(d.Esc), Kind: text.Note}, {Kind: text.Blank}}))
 		}
-		head = []text.Line{text.State(d.St, conflictTone(c), d.Esc.Sprintf("%s, %s", desk.OrElse(d.Esc.Line(c.Tool), d.Esc.Const(conflictWord(c))), diff.CopyWords(d.Esc))).As(text.Note)}
+		head = []text.Line{text.State(d.St, conflictTone(c), d.Esc.Sprintf("%s, %s", desk.OrElse(d.Esc.Line(c.Tool), d.Esc.Const(operator.ConflictState(c))), diff.CopyWords(d.Esc))).As(text.Note)}
 		if warnings := rs.warnings(c); len(warnings) > 0 {
 			first := warnings[0]
 			if low { // the texts come before the rest of the warning
@@ -283,7 +267,7 @@ func (rs *resolutions) conflictBrief(c conflict.Copy) []text.Line {
 	esc := d.Esc
 	head := []text.Line{
 		{Value: esc.LineMax(path.Base(c.ID), desk.MaxField), Kind: text.Title},
-		text.State(d.St, conflictTone(c), esc.Sprintf("%s, %s: %s", esc.Const(conflictWord(c)), desk.OrElse(esc.Line(c.Tool), esc.Const("by no known tool")), esc.LineMax(c.Reason, desk.MaxField))).As(text.Note),
+		text.State(d.St, conflictTone(c), esc.Sprintf("%s, %s: %s", esc.Const(operator.ConflictState(c)), desk.OrElse(esc.Line(c.Tool), esc.Const("by no known tool")), esc.LineMax(c.Reason, desk.MaxField))).As(text.Note),
 	}
 	return append(append(head, rs.outcome(c)...), rs.warnings(c)...)
 }
@@ -315,15 +299,7 @@ func (rs *resolutions) warnings(c conflict.Copy) (out []text.Line) {
 
 // conflictTone is the urgency of a copy's state.
 func conflictTone(c conflict.Copy) paint.Tone {
-	switch {
-	case c.Problem != "" || !c.Returned.IsZero():
-		return paint.ToneBad
-	case c.Redundant:
-		return paint.ToneGood
-	case c.Confidence == names.Possible:
-		return paint.ToneInfo
-	}
-	return paint.ToneWarn
+	return []paint.Tone{paint.ToneBad, paint.ToneWarn, paint.ToneInfo, paint.ToneGood}[operator.ConflictRank(c)]
 }
 
 // conflictHead is all facts about a copy, the evidence first.

@@ -8,9 +8,9 @@ import (
 	"memdesk/backends"
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
-	"memdesk/ui/tui/pane"
 )
 
 // keptChecks bounds the history of one store: five minutes.
@@ -97,7 +97,7 @@ func fillLines(esc safetext.Escaper, s model.Store, counts []model.TierCount) []
 		}
 		flag := t.CapFlag(c.Bytes)
 		switch {
-		case !pane.CapKnown(t, c):
+		case !operator.CapKnown(t, c):
 			several++
 			continue
 		case flag == "":

@@ -17,7 +17,6 @@ import (
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
-	"memdesk/ui/tui/pane"
 	"memdesk/ui/tui/record"
 )
 
@@ -220,7 +219,7 @@ func describeStore(esc safetext.Escaper, s model.Store, o observed) []text.Line 
 	}
 	head = append(head, fillLines(esc, s, o.counts)...)
 	head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("deviations from the contract"), Kind: text.Title})
-	for _, d := range s.Deviations {
+	for _, d := range operator.Deviations(s) {
 		head = append(head, text.Line{Name: esc.Line(d.Rule), Value: esc.Line(d.Reason)})
 	}
 	if len(s.Deviations) == 0 {
@@ -261,7 +260,7 @@ func holds(s model.Store, counts []model.TierCount) (h holding) {
 			continue
 		}
 		h.shown += t.Items
-		if pane.CapKnown(spec, t) && t.Bytes > spec.Cap {
+		if operator.CapKnown(spec, t) && t.Bytes > spec.Cap {
 			h.over++
 		}
 	}

@@ -20,7 +20,6 @@ import (
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
-	"memdesk/ui/tui/pane"
 	"memdesk/ui/tui/record"
 )
 
@@ -334,7 +333,7 @@ func (o *tree) tierRows(s model.Store, counts []model.TierCount) []tierRow {
 			note = esc.Sprintf("hidden: %s", note)
 		}
 		over := 0
-		if pane.CapKnown(spec, c) && c.Bytes > spec.Cap {
+		if operator.CapKnown(spec, c) && c.Bytes > spec.Cap {
 			over = 1
 		}
 		if depth == 2 {
@@ -375,12 +374,17 @@ func (o *tree) describe(r tierRow) []text.Line {
 		if n := hiddenTiers(s); n > 0 && !o.hidden {
 			head = append(head, text.Advice(esc, "%s; `a` shows them", prose.Plural(n, "tier")).Named(esc.Const("hidden")).As(text.Field))
 		}
-		for _, note := range s.Notes {
-			head = append(head, desk.Field("note", esc.Line(note)))
-		}
 	}
 	if !r.isTier {
 		head = append(head, o.tierSums(s, r)...)
+	}
+	if r.depth == 0 {
+		for i, note := range s.Notes {
+			if i == 0 {
+				head = append(head, text.Line{Kind: text.Blank})
+			}
+			head = append(head, desk.Field("note", esc.Line(note)))
+		}
 	}
 	return append(head, text.Line{Kind: text.Blank}, text.Advice(esc, "`enter` lists the items."))
 }
