@@ -572,3 +572,37 @@ func TestWhatIsHeldEndsInScope(t *testing.T) {
 		})
 	}
 }
+
+// TestAHeldItemKeepsItsDependencies: an erasure must not take the dependency on another item out of the line of one on hold.
+func TestAHeldItemKeepsItsDependencies(t *testing.T) {
+	t.Parallel()
+	issue := func(id, text, more string) string {
+		return `{"id":"` + id + `","title":"a call","description":"` + text + `","status":"open","priority":2,"issue_type":"task","created_at":"2026-01-02T03:04:05Z","updated_at":"2026-01-02T03:04:05Z"` + more + "}\n"
+	}
+	held := issue("w-1", "ask "+name, `,"dependencies":[{"issue_id":"w-1","depends_on_id":"w-2","type":"blocks"}]`)
+	w := newWorld(t)
+	plant(t, w.dir, map[string]string{
+		"s/.beads/issues.jsonl": held + issue("w-2", "tell "+name, "") + issue("w-3", "write to "+name, "") + issue("w-4", "call "+name, ""),
+		"s/.beads/deps.jsonl":   `{"blockerId":"w-3","blockedId":"w-1"}` + "\n",
+	})
+	w.more = []backends.StoreConfig{{Name: "s", Kind: "beads", Path: filepath.Join(w.dir, "s")}}
+	w.open()
+	r := w.file()
+	w.hold(r.ID, "s", "w-1")
+	p := w.plan(r.ID)
+	for ref, want := range map[string]gdpr.Action{"s:w-1": gdpr.Held, "s:w-2": gdpr.Redact, "s:w-3": gdpr.Redact, "s:w-4": gdpr.Forget} {
+		if got := actions(p)[ref].Action; got != want {
+			t.Errorf("%s: %s, want %s", ref, got, want)
+		}
+	}
+	if _, err := w.store("s").Provider.Forget(t.Context(), model.ForgetRequest{ID: "w-3"}); !errors.Is(err, model.PermissionDenied) {
+		t.Errorf("an item on which one on hold depends was forgotten: %v", err)
+	}
+	if out, err := w.erase(p); err != nil || out.Status != gdpr.StateInScope {
+		t.Errorf("%s, %v", out.Status, err)
+	}
+	files := tree(t, filepath.Join(w.dir, "s"))
+	if !strings.HasPrefix(files[".beads/issues.jsonl"], held) || !strings.Contains(files[".beads/deps.jsonl"], `"w-3"`) {
+		t.Errorf("the item on hold depends on other items now: %s%s", files[".beads/issues.jsonl"], files[".beads/deps.jsonl"])
+	}
+}

@@ -85,6 +85,9 @@ func Adapt(c Config) model.Store {
 	if c.NewID != nil {
 		s.Address = a.address
 	}
+	if c.Capabilities.Delete {
+		s.Rewrites = a.rewrites
+	}
 	if k, ok := c.Backend.(Keeper); ok {
 		s.Beside = k.Keep
 	}

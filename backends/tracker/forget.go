@@ -36,3 +36,23 @@ func (a *adapter) Forget(ctx context.Context, req model.ForgetRequest) (model.Fo
 	}
 	return model.ForgetResult{}, nil
 }
+
+// rewrites names the items that depend on one: its removal takes the pair out of them, at the latest in the scrub of an
+// erasure. A Retain changes no other item.
+func (a *adapter) rewrites(ctx context.Context, req model.RetainRequest) ([]string, error) {
+	if req.Mode != "" {
+		return nil, nil
+	}
+	v, err := a.view(ctx, "forget")
+	if err != nil {
+		return nil, err
+	}
+	pairs, err := PairsOf(ctx, v, req.ID)
+	var out []string
+	for _, d := range pairs {
+		if d.Blocker == req.ID && d.Blocked != req.ID {
+			out = append(out, d.Blocked)
+		}
+	}
+	return out, model.Wrap("forget", err)
+}
