@@ -145,11 +145,10 @@ func newReturned(ix *suppress.Index) returned {
 	return returned{ix: ix, found: map[string][]string{}, seen: map[[2]string]bool{}}
 }
 
-// open opens compressed data and archives, as a verification does. layer says that the medium may be the store's own
-// database.
-func (r *returned) open(ctx context.Context, medium io.Reader, layer bool) error {
+// open opens compressed data and archives, as a verification does. own says that the medium is the store's own database.
+func (r *returned) open(ctx context.Context, medium io.Reader, own bool) error {
 	closed, err := subject.Each(ctx, medium, func(member string, leaf io.Reader) error {
-		rows := layer && member == ""
+		rows := own && member == ""
 		database, err := suppress.Pieces(leaf, rows, r.look)
 		if database && !rows {
 			r.notSeen("a database in a file: only its whole words were compared; look inside by hand")
@@ -344,8 +343,8 @@ func sweepNames(ctx context.Context, s model.Store, seen map[string]bool, look l
 	return nil
 }
 
-// sweepLayers searches copies beside the items: backups, old versions, temporary files, logs. A database's
-// rows are items; its file is left to a byte scan with known identifiers.
+// sweepLayers searches copies beside the items: backups, old versions, temporary files, logs. The rows of the
+// store's own database are items; its file is left to a byte scan with known identifiers.
 func sweepLayers(ctx context.Context, s model.Store, r *returned, held func(id string) bool) error {
 	if s.Maintainer == nil {
 		return nil
@@ -373,7 +372,7 @@ func sweepLayers(ctx context.Context, s model.Store, r *returned, held func(id s
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(r.open(ctx, f, true), f.Close()); err != nil {
+		if err := errors.Join(r.open(ctx, f, l.Rows), f.Close()); err != nil {
 			return err
 		}
 	}

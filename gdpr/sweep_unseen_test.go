@@ -3,6 +3,7 @@ package gdpr_test
 import (
 	"context"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -150,17 +151,26 @@ func TestAVerificationByHashSaysWhatItDidNotSee(t *testing.T) {
 
 // TestASweepSaysOfADatabaseAmongNotes: in a row nothing stands between two values, so that no whole word shows the person.
 func TestASweepSaysOfADatabaseAmongNotes(t *testing.T) {
+	database := "SQLite format 3\x00" + strings.Repeat("\x00", 500)
 	w := newWorld(t)
-	plant(t, w.dir, map[string]string{"s/memory/idea/m.md": "by " + name + "\n", "s/memory/idea/n.md": "rye\n"})
-	w.more = []backends.StoreConfig{{Name: "s", Kind: "vault", Path: filepath.Join(w.dir, "s")}}
+	plant(t, w.dir, map[string]string{"s/memory/idea/m.md": "by " + name + "\n", "s/memory/idea/n.md": "rye\n", "c/memories/raw_memories.md": "rye\n",
+		"c/memories/memory_summary.md": "v1\nrye\n"})
+	w.more = []backends.StoreConfig{{Name: "s", Kind: "vault", Path: filepath.Join(w.dir, "s")}, {Name: "c", Kind: "claude", Path: filepath.Join(w.dir, "c")}}
 	w.open()
 	w.complete(w.plan(w.file().ID))
+	plant(t, w.dir, map[string]string{"c/memories_1.sqlite": database}) // the rows of a store's own are made from its items
 	if _, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil); err != nil || len(problems) > 0 {
 		t.Fatalf("%q, %v", problems, err)
 	}
-	plant(t, w.dir, map[string]string{"s/memory/idea/crm.db": "SQLite format 3\x00" + strings.Repeat("\x00", 500) + "q" + name + "Harbour"})
-	w.open()
-	if _, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil); err != nil || !strings.Contains(strings.Join(problems, "\n"), "look inside by hand") {
-		t.Errorf("%q, %v; want that the database is not proven clean", problems, err)
+	for _, file := range []string{"crm.db", ".stversions/crm~20261101-101010.db"} {
+		file = "s/memory/idea/" + file
+		plant(t, w.dir, map[string]string{file: database + "q" + name + "Harbour"})
+		w.open()
+		if _, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil); err != nil || !strings.Contains(strings.Join(problems, "\n"), "look inside by hand") {
+			t.Errorf("%s: %q, %v; want that the database is not proven clean", file, problems, err)
+		}
+		if err := os.Remove(filepath.Join(w.dir, file)); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

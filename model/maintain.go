@@ -57,6 +57,8 @@ type Layer struct {
 	// File is the absolute path of the layer's own file on this machine, for listing its attributes without
 	// opening it, of a symbolic link itself, or of a git repository's directory. It is never shown; empty: OpenLayer is the only way.
 	File string
+	// Rows: it is a file of the store's own database, whose rows are items or made from them.
+	Rows bool
 	// Repository: it is a git repository's own directory, or the file that leads there, which the store keeps whole.
 	Repository bool
 }

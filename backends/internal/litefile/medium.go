@@ -73,7 +73,9 @@ func (m Medium) Layers(ctx context.Context) ([]model.Layer, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		out = append(out, layerOf(m.File.Name+suffix, model.LayerDerived, info, err, ""))
+		l := layerOf(m.File.Name+suffix, model.LayerDerived, info, err, "")
+		l.Rows = true
+		out = append(out, l)
 	}
 	tables, err := m.tables(ctx)
 	if err != nil {

@@ -56,7 +56,7 @@ func (d *Database) Layers(ctx context.Context) ([]model.Layer, error) {
 		return []model.Layer{{ID: d.Layer, Kind: model.LayerExternal, Reason: "it is no regular file, or cannot be looked at"}}, nil
 	}
 	waits := d.held()
-	out := []model.Layer{{ID: d.Layer, Kind: model.LayerDerived, Bytes: info.Size(), Readable: true, Waits: waits}}
+	out := []model.Layer{{ID: d.Layer, Kind: model.LayerDerived, Bytes: info.Size(), Readable: true, Waits: waits, Rows: true}}
 	if len(d.Apart) > 0 {
 		l := model.Layer{ID: d.ApartLayer, Kind: model.LayerDerived, Readable: true, Waits: waits}
 		if d.Reason != "" {
@@ -70,7 +70,7 @@ func (d *Database) Layers(ctx context.Context) ([]model.Layer, error) {
 	}
 	for _, suffix := range sidecars {
 		if info, err := os.Lstat(d.Path + suffix); err == nil && info.Mode().IsRegular() {
-			out = append(out, model.Layer{ID: d.Layer + suffix, Kind: model.LayerDerived, Bytes: info.Size(), Readable: true, Waits: waits})
+			out = append(out, model.Layer{ID: d.Layer + suffix, Kind: model.LayerDerived, Bytes: info.Size(), Readable: true, Waits: waits, Rows: true})
 		}
 	}
 	return out, nil
