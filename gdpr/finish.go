@@ -47,9 +47,11 @@ func (x *run) finish(ctx context.Context) error {
 		return err
 	}
 	if x.out.Status == StateInScope { // the next verification needs the identifiers
-		return x.keep(ctx)
+		err = x.keep(ctx)
+	} else {
+		err = x.settle(ctx, x.d.Clock.Now().UTC())
 	}
-	if err := x.settle(ctx, x.d.Clock.Now().UTC()); !errors.Is(err, errChanged) {
+	if !errors.Is(err, errChanged) {
 		return err
 	}
 	x.out.Status, x.out.Reason = StatePartial, changedReason
@@ -62,10 +64,13 @@ const changedReason = "the request was changed while its plan was carried out: p
 // errChanged keeps a request open that was changed after its receipt was written.
 var errChanged = model.Errorf(model.Conflict, "gdpr-erase", changedReason)
 
-// keep saves the outcome in the request.
+// keep saves the outcome in the request; errChanged where its plan is void by now and the outcome needs it.
 func (x *run) keep(ctx context.Context) error {
 	warnings := x.r.Warnings
 	return x.d.edit(context.WithoutCancel(ctx), x.r, func(r *Request) error {
+		if x.out.Status == StateInScope && r.PlanHash != x.p.Hash {
+			return errChanged
+		}
 		r.State, r.Reason, r.Warnings = x.out.Status, x.out.Reason, warnings
 		return nil
 	})

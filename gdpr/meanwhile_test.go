@@ -95,6 +95,44 @@ func TestAVoidedRunIsNotComplete(t *testing.T) {
 	}
 }
 
+// atReceipt calls a function once when the time of a receipt is asked for.
+type atReceipt struct {
+	clock.Clock
+	keys string
+	call func()
+}
+
+func (c *atReceipt) Now() time.Time {
+	if _, err := os.Stat(filepath.Join(c.keys, "receipt")); err == nil && c.call != nil {
+		call := c.call
+		c.call = nil
+		call()
+	}
+	return c.Clock.Now()
+}
+
+// TestAHoldWhileTheReceiptIsMade: the run must not end in scope over a hold that no step of its plan knows.
+func TestAHoldWhileTheReceiptIsMade(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	r := w.file()
+	w.hold(r.ID, "db", "n2")
+	p := w.plan(r.ID)
+	w.desk.Clock = &atReceipt{w.clock, filepath.Join(w.desk.State, "gdpr", "keys"), func() { w.hold(r.ID, "db", "b1") }}
+	out, err := w.erase(p)
+	got, gerr := w.desk.Get(r.ID)
+	if err != nil || gerr != nil || len(got.Holds) != 2 || got.PlanHash != "" {
+		t.Fatalf("%+v, %v %v; want two holds and no plan", got, err, gerr)
+	}
+	if out.Status != gdpr.StatePartial || got.State != gdpr.StatePartial {
+		t.Errorf("the run ended %s, the request is %s; want partial", out.Status, got.State)
+	}
+	if _, _, _, err := w.desk.Receipt(r.ID); !errors.Is(err, model.NotFound) {
+		t.Errorf("a receipt of the void plan: %v", err)
+	}
+}
+
 // TestAHoldDuringASearch: a hold that comes while the plan is made is in no step of it: the plan must not
 // stand, and the hold must.
 func TestAHoldDuringASearch(t *testing.T) {
