@@ -2,6 +2,7 @@ package gdpr
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 
@@ -56,13 +57,15 @@ func (d *Desk) Letter(ctx context.Context, id, kind, lang string) (string, error
 	return l.Write(kind, lang, d.dir("letters"))
 }
 
-// Register is the register of all requests that were received in a year.
+// Register is the register of all requests that were received in a year. It is whole even with an error about receipts that
+// cannot be checked.
 func (d *Desk) Register(ctx context.Context, year int) (papers.Register, error) {
 	out := papers.Register{Year: year}
 	all, err := d.List()
 	if err != nil {
 		return out, err
 	}
+	var unproven error
 	slices.SortFunc(all, func(a, b Due) int { return a.Created.Compare(b.Created) })
 	for _, r := range all {
 		if r.Received[:min(4, len(r.Received))] != strconv.Itoa(year) {
@@ -80,18 +83,19 @@ func (d *Desk) Register(ctx context.Context, year int) (papers.Register, error) 
 		}
 		received, err := ParseDate(r.Received)
 		if err != nil {
-			return out, err
+			return papers.Register{}, err
 		}
 		e.Days, e.Late = daysBetween(received, end), day(end).After(r.Deadline)
 		switch _, rec, _, err := d.Receipt(r.ID); {
 		case err == nil:
 			e.Ground, e.Forgotten, e.Redacted, e.Held = rec.Ground, rec.Forgotten, rec.Redacted, receipt.Items(rec.Held)
 		case model.KindOf(err) != model.NotFound:
-			return out, err
+			e.Unproven, e.Ground = true, "unknown: the receipt cannot be checked"
+			unproven = errors.Join(unproven, err)
 		case r.Done(): // withdrawn: its ground is gone
 			e.Ground = ""
 		}
 		out.Entries = append(out.Entries, e)
 	}
-	return out, nil
+	return out, unproven
 }

@@ -12,6 +12,7 @@ import (
 
 	"memdesk/audit"
 	"memdesk/gdpr"
+	"memdesk/gdpr/receipt"
 	"memdesk/model"
 )
 
@@ -133,6 +134,40 @@ func TestRetentionOfClosedRequests(t *testing.T) {
 	}
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a receipt that a crash left is still there: %v", err)
+	}
+}
+
+// TestTheRegisterOfAReceiptThatCannotBeChecked: one such receipt must not keep the other requests out of the register, nor
+// end the retention of others; it must be told, and its request kept.
+func TestTheRegisterOfAReceiptThatCannotBeChecked(t *testing.T) {
+	w := vaultWith(t, map[string]string{"v/memory/fix/a.md": name + " called\nrain\nwind\n", "v/memory/fix/b.md": "rain\n", "v/memory/fix/c.md": other + " called\nrain\nwind\n"})
+	bad := w.file()
+	w.clock.Advance(time.Second)
+	good := w.fileFor(other)
+	w.complete(w.planned(bad.ID))
+	w.complete(w.planned(good.ID))
+	path := filepath.Join(w.desk.State, "gdpr", "receipts", bad.ID+".json")
+	if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	reg, err := w.desk.Register(t.Context(), 2026)
+	if !errors.Is(err, receipt.ErrTampered) || !strings.Contains(err.Error(), bad.ID) || len(reg.Entries) != 2 {
+		t.Fatalf("%+v, %v; want both lines, and the request whose receipt cannot be checked", reg.Entries, err)
+	}
+	if bad, good := reg.Entries[0], reg.Entries[1]; !bad.Unproven || bad.Ground == "" || good.Unproven || good.Forgotten+good.Redacted != 1 {
+		t.Errorf("the lines are %+v", reg.Entries)
+	}
+	w.desk.Policy.KeepClosed = 24 * time.Hour
+	w.clock.Advance(23 * time.Hour)
+	if err := w.desk.Log.Note(t.Context(), audit.Entry{Action: "gdpr-sweep"}, audit.Result{Verdict: audit.OK}); err != nil {
+		t.Fatal(err)
+	}
+	w.clock.Advance(25 * time.Hour)
+	if n, err := w.desk.Retire(t.Context()); n != 1 || !errors.Is(err, receipt.ErrTampered) {
+		t.Errorf("%d retired, %v; want the good one, and the error", n, err)
+	}
+	if got, err := w.desk.Get(bad.ID); err != nil || got.Kept != nil {
+		t.Errorf("the one without a proof: %+v, %v; want it kept", got.Kept, err)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"memdesk/audit"
 	"memdesk/gdpr/papers"
+	"memdesk/gdpr/receipt"
 	"memdesk/model"
 )
 
@@ -27,7 +28,7 @@ func (d *Desk) Retire(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	before := now.Add(-d.Policy.KeepClosed)
-	n := 0
+	n, unproven := 0, error(nil)
 	registers := map[int]papers.Register{}
 	for _, r := range all {
 		if r.Kept != nil { // a crash may have left its receipt
@@ -44,9 +45,10 @@ func (d *Desk) Retire(ctx context.Context) (int, error) {
 			return n, err
 		}
 		if _, made := registers[year]; !made {
-			if registers[year], err = d.Register(ctx, year); err != nil {
+			if registers[year], err = d.Register(ctx, year); err != nil && !errors.Is(err, receipt.ErrTampered) {
 				return n, err
 			}
+			unproven = errors.Join(unproven, err)
 		}
 		line := papers.Entry{}
 		for _, e := range registers[year].Entries {
@@ -56,6 +58,9 @@ func (d *Desk) Retire(ctx context.Context) (int, error) {
 		}
 		if line.Request == "" {
 			return n, errors.New("a closed request has no line in the register")
+		}
+		if line.Unproven {
+			continue
 		}
 		line.Person = ""
 		err = d.Log.Act(ctx, audit.Entry{Action: op, Counts: map[string]int64{"year": int64(year)}}, func(context.Context) (map[string]int64, error) {
@@ -77,5 +82,5 @@ func (d *Desk) Retire(ctx context.Context) (int, error) {
 		}
 		n++
 	}
-	return n, nil
+	return n, unproven
 }

@@ -20,6 +20,8 @@ type Entry struct {
 	Forgotten, Redacted, Held                            int64
 	Layers                                               int // attested
 	Exports                                              int
+	// Unproven: its receipt cannot be checked, so nothing is known of what was erased.
+	Unproven bool `json:"-"`
 }
 
 // Register is the requests of one year.

@@ -99,9 +99,9 @@ func (a *app) gdprRegisterCommand() *cobra.Command {
 			if year < 1 {
 				return usage("--year %d is no year", year)
 			}
-			r, err := d.Register(ctx, year)
-			if err != nil {
-				return err
+			r, unproven := d.Register(ctx, year)
+			if unproven != nil && len(r.Entries) == 0 {
+				return unproven
 			}
 			if a.flags.json {
 				for _, e := range r.Entries {
@@ -109,17 +109,17 @@ func (a *app) gdprRegisterCommand() *cobra.Command {
 						Finished: nilIfEmpty(e.Finished), Days: e.Days, Late: e.Late, Ground: nilIfEmpty(e.Ground), Forgotten: e.Forgotten, Redacted: e.Redacted,
 						Held: e.Held, Attested: e.Layers, Exports: e.Exports})
 				}
-				return nil
+				return unproven
 			}
 			if !asCSV {
 				a.body(r.Markdown())
-				return nil
+				return unproven
 			}
 			text, err := r.CSV()
 			if err == nil {
 				_, err = io.WriteString(a.out, text)
 			}
-			return err
+			return cmp.Or(err, unproven)
 		}),
 	}
 	c.Flags().IntVar(&year, "year", 0, "the `YEAR` in which the requests were received (default this one)")

@@ -134,4 +134,10 @@ func TestErasureFromAScript(t *testing.T) {
 	if got := d.read("daily/2026-07-03.md"); got != "- [erased] is back\n- quiet\n" {
 		t.Errorf("after the sweep: %q", got)
 	}
+	if err := os.WriteFile(filepath.Join(state, "memdesk", "gdpr", "receipts", id+".json"), b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if all := d.run("gdpr", "register", "--year", "2026", "--json").want(t, 7, "unknown: the receipt cannot be checked", id); all.last(t, "entry")["ground"] == "" {
+		t.Error("the other requests are not in the register")
+	}
 }
