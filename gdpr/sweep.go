@@ -13,6 +13,7 @@ import (
 
 	"memdesk/audit"
 	"memdesk/backends"
+	"memdesk/gdpr/receipt"
 	"memdesk/gdpr/subject"
 	"memdesk/gdpr/suppress"
 	"memdesk/internal/atomicfile"
@@ -68,6 +69,10 @@ func (d *Desk) sweep(ctx context.Context, fleet *backends.Fleet, only string, co
 	if err != nil {
 		return nil, nil, err
 	}
+	all, err := d.List()
+	if err != nil {
+		return nil, nil, err
+	}
 	back := newReturned(ix)
 	var problems []string
 	for _, m := range fleet.Members() {
@@ -77,6 +82,7 @@ func (d *Desk) sweep(ctx context.Context, fleet *backends.Fleet, only string, co
 		err := m.Err
 		back.closed = nil
 		if err == nil {
+			back.attested = attestedFor(persons, all, m.Store)
 			err = sweepStore(ctx, &back, m.Store, d)
 		}
 		if ctx.Err() != nil {
@@ -139,14 +145,35 @@ type returned struct {
 	found  map[string][]string // pseudonym → identifiers, each in one spelling
 	seen   map[[2]string]bool  // pseudonym and spelling, or what is equal for spellings that one search finds
 	closed []string            // parts of a store that could not be opened, each once
+	// attested are the hashes of bytes in the store that a person has looked at.
+	attested map[string]bool
 }
 
 func newReturned(ix *suppress.Index) returned {
 	return returned{ix: ix, found: map[string][]string{}, seen: map[[2]string]bool{}}
 }
 
-// open opens compressed data and archives, as a verification does. own says that the medium is the store's own database.
-func (r *returned) open(ctx context.Context, medium io.Reader, own bool) error {
+// attestedFor are the hashes of bytes in a store that were attested for every person.
+func attestedFor(persons []suppress.Person, all []Due, s model.Store) map[string]bool {
+	var out map[string]bool
+	places := s.Identities()
+	for i, p := range persons {
+		looked := map[string]bool{}
+		for _, r := range all {
+			for _, a := range r.Attested {
+				if r.Pseudonym == p.Pseudonym && slices.Contains(places, a.Where) && (i == 0 || out[a.Sum]) {
+					looked[a.Sum] = true
+				}
+			}
+		}
+		out = looked
+	}
+	return out
+}
+
+// open opens compressed data and archives, as a verification does. own says that the medium is the store's own database;
+// sum is the hash of its bytes.
+func (r *returned) open(ctx context.Context, medium io.Reader, own bool, sum func() (string, error)) error {
 	closed, err := subject.Each(ctx, medium, func(member string, leaf io.Reader) error {
 		rows := own && member == ""
 		database, err := suppress.Pieces(leaf, rows, r.look)
@@ -155,6 +182,12 @@ func (r *returned) open(ctx context.Context, medium io.Reader, own bool) error {
 		}
 		return err
 	}, func(name string) { r.look(name) })
+	if len(closed) > 0 && len(r.attested) > 0 && err == nil {
+		var s string
+		if s, err = sum(); r.attested[s] {
+			return err
+		}
+	}
 	for _, why := range closed {
 		if _, what, in := strings.Cut(why, ": "); in && strings.HasPrefix(why, "in ") {
 			why = what // a member's name may be a person's
@@ -212,7 +245,7 @@ func sweepStore(ctx context.Context, r *returned, s model.Store, d *Desk) error 
 		if !held(id) {
 			r.look(textsOf(id, body, meta)...)
 			if subject.Opens(body) || suppress.IsDatabase(body) {
-				_ = r.open(ctx, strings.NewReader(body), false) // reading from memory cannot fail, and the caller checks the context
+				_ = r.open(ctx, strings.NewReader(body), false, func() (string, error) { return itemSum(body), nil }) // reading from memory cannot fail, and the caller checks the context
 			}
 		}
 	}
@@ -372,7 +405,8 @@ func sweepLayers(ctx context.Context, s model.Store, r *returned, held func(id s
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(r.open(ctx, f, l.Rows), f.Close()); err != nil {
+		sum := func() (string, error) { return layerSum(ctx, s, l, receipt.Layer{}) }
+		if err := errors.Join(r.open(ctx, f, l.Rows, sum), f.Close()); err != nil {
 			return err
 		}
 	}
