@@ -350,10 +350,14 @@ func (e *exporter) displaced() error {
 
 // displacedItem exports one item of an undo entry if it names the subject, as an erasure judges it.
 func (e *exporter) displacedItem(store string, one undo.Entry, body string) error {
-	if !entryNames(one, body, e.m.Names) {
+	named := entryNames(one, body, e.m.Names)
+	if !named && !e.m.NamesBytes([]byte(body)) {
 		return nil
 	}
 	x := exportItem{Store: ownStore, ID: store + ":" + one.Item, Layer: "undo", Reason: "replaced or removed by a change, kept for undo until it expires", Meta: map[string]string{}}
+	if !named {
+		return e.smallLayer(x, strings.NewReader(body))
+	}
 	for _, f := range one.Meta {
 		if e.m.Names(f.Name + "\n" + f.Value) {
 			x.Meta[f.Name] = f.Value

@@ -207,6 +207,26 @@ func TestAnExportHoldsEverySideOfAnUndoEntry(t *testing.T) {
 	}
 }
 
+// TestAnExportNamesAnUndoEntryOfAFileThatIsNoText: only a search of its bytes finds the person, and the erasure removes it.
+func TestAnExportNamesAnUndoEntryOfAFileThatIsNoText(t *testing.T) {
+	w := newWorld(t)
+	plant(t, w.dir, map[string]string{"v/memory/idea/a.md.gz": gzipped(t, "of "+name), "v/memory/idea/b.txt": utf16le("of " + name), "v/memory/idea/c.md": "rain\n"})
+	w.more = []backends.StoreConfig{w.vault("v")}
+	w.open()
+	for _, id := range []string{"memory/idea/a.md.gz", "memory/idea/b.txt"} {
+		if _, _, err := w.desk.Undo.Forget(t.Context(), w.store("v"), model.ForgetRequest{ID: id}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e, ix, _ := export(t, w, w.file().ID)
+	if len(e.Items) != 1 || e.Items[0].ID != "v:memory/idea/b.txt" {
+		t.Errorf("given are %+v; want the text in another encoding", e.Items)
+	}
+	if n := len(ix.Found); n != 2 || ix.Found[1].ID != "v:memory/idea/a.md.gz" || ix.Found[1].Layer != "undo" || ix.Found[1].Why == "" {
+		t.Errorf("found are %+v; want the compressed file too, left out", ix.Found)
+	}
+}
+
 // TestAnExportIsOnRecordBeforeItIsWritten: a process that dies while it writes an export leaves the person's
 // data beside the destination. The request must know of it until it is gone.
 func TestAnExportIsOnRecordBeforeItIsWritten(t *testing.T) {
