@@ -68,6 +68,7 @@ type search struct {
 	falls      map[string]model.Fall      // by id: what goes because others do
 	seen       map[string]bool            // known ids, present or planned
 	lean       bool                       // found items are kept without their text
+	othersOnly bool                       // the caller wants the bystanders alone: no item is found
 }
 
 // findLean runs a search and keeps no text: for callers that read each item once more, one at a time.
@@ -127,6 +128,9 @@ func (q *search) run(ctx context.Context, step func(int64)) (*search, error) {
 				return nil, err
 			}
 		}
+	}
+	if q.othersOnly { // the quarantine has none
+		return q, nil
 	}
 	if err := q.quarantine(ctx); err != nil {
 		return nil, err
@@ -284,6 +288,9 @@ func wide(body string) bool {
 
 // look decides whether an item concerns the subject, and why.
 func (q *search) look(it model.Item) {
+	if q.othersOnly {
+		return
+	}
 	f := Found{Store: q.store.Name, Item: it, Layer: layerOf(it)}
 	own := q.reasons[it.ID]
 	if f.Tagged = len(own) > 0; f.Tagged {

@@ -73,6 +73,7 @@ func (x *run) bystanders(ctx context.Context, s model.Store, sp StorePlan) (*sub
 		return nil, nil
 	}
 	q := newSearch(s, x.m)
+	q.othersOnly = true
 	var err error
 	if q.bystanders, err = x.besides(ctx, s); err == nil {
 		_, err = q.run(ctx, nil)

@@ -70,13 +70,13 @@ func (s *sieve) take(ctx context.Context, t model.Text, err error) bool {
 	if err == nil {
 		all := join(t.ID, t.Body, t.Meta)
 		near = s.q.m.Near(all)
-		named = s.due[t.ID] || s.q.m.Names(all) || (t.Binary || strings.IndexByte(t.Body, 0) >= 0) && s.q.m.NamesBytes([]byte(t.Body))
+		named = s.due[t.ID] || !s.q.othersOnly && (s.q.m.Names(all) || (t.Binary || strings.IndexByte(t.Body, 0) >= 0) && s.q.m.NamesBytes([]byte(t.Body)))
 		if named && t.Whole != nil && !s.q.lean {
 			it = t.Whole()
 		}
 	}
 	var closed []string
-	if err == nil && !named { // the caller looks again at a text that names the subject
+	if err == nil && !named && !s.q.othersOnly { // the caller looks again at a text that names the subject
 		_, closed = s.q.m.Inside(t.Body)
 	}
 	s.mu.Lock()
