@@ -51,14 +51,14 @@ var (
 // nodeMeta writes a node's fields in their fixed order. JSON values are written as stored, so that
 // writing back a read document changes no byte.
 func (a *adapter) nodeMeta(n Node) []model.Field {
-	m := []model.Field{
-		{Name: fieldType, Value: n.Type},
-		{Name: fieldSubtype, Value: n.Subtype},
-		{Name: fieldTier, Value: n.Tier},
-		{Name: fieldConfidence, Value: formatFloat(n.Confidence)},
-		{Name: fieldProvenance, Value: n.Provenance},
-		{Name: fieldMetadata, Value: n.Metadata},
-	}
+	m := append(make([]model.Field, 0, 12), // without a decision there are no more
+		model.Field{Name: fieldType, Value: n.Type},
+		model.Field{Name: fieldSubtype, Value: n.Subtype},
+		model.Field{Name: fieldTier, Value: n.Tier},
+		model.Field{Name: fieldConfidence, Value: formatFloat(n.Confidence)},
+		model.Field{Name: fieldProvenance, Value: n.Provenance},
+		model.Field{Name: fieldMetadata, Value: n.Metadata},
+	)
 	if a.caps.HasSubjects {
 		m = append(m, model.Field{Name: fieldSubject, Value: n.SubjectID})
 	}

@@ -31,14 +31,14 @@ func (a *adapter) EachText(ctx context.Context, yield func(model.Text, error) bo
 			stopped.Store(true)
 		}
 	}
-	err := a.eachNode(ctx, &stopped, func(n Node) {
+	err := a.eachNode(ctx, &stopped, func(n *Node) {
 		if n.Oversize > 0 {
 			refuse(NodeItemID(n.ID), n.Oversize)
 			return
 		}
-		meta := a.nodeMeta(n)
+		meta := a.nodeMeta(*n)
 		give(model.Text{ID: NodeItemID(n.ID), Body: n.Content, Meta: meta, Binary: !utf8.ValidString(n.Content),
-			Whole: func() model.Item { return a.nodeItem(n, meta) }})
+			Whole: func() model.Item { return a.nodeItem(*n, meta) }})
 	})
 	if err == nil && !stopped.Load() {
 		err = a.eachEdge(ctx, &stopped, func(e Edge) {
@@ -53,14 +53,14 @@ func (a *adapter) EachText(ctx context.Context, yield func(model.Text, error) bo
 	return nil, model.Wrap(op, err)
 }
 
-func (a *adapter) eachNode(ctx context.Context, stopped *atomic.Bool, give func(Node)) error {
+func (a *adapter) eachNode(ctx context.Context, stopped *atomic.Bool, give func(*Node)) error {
 	work := make(chan []Node, runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			for nodes := range work {
-				for _, n := range nodes {
-					give(n)
+				for i := range nodes {
+					give(&nodes[i])
 				}
 			}
 		})

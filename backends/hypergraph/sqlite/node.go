@@ -36,12 +36,13 @@ type nodeRow struct {
 
 // selectNodes reads the nodes of `FROM nodes n` and the rest of a query.
 func (s *Store) selectNodes(q sqlgraph.Query, rest string, args []any) ([]nodeRow, error) {
-	return s.weighNodes(q, `0.0`, `FROM nodes n `+rest, args)
+	return s.weighNodes(q, nil, `0.0`, `FROM nodes n `+rest, args)
 }
 
-// weighNodes reads nodes with one more number each, and the decisions of nodes that may have one.
-func (s *Store) weighNodes(q sqlgraph.Query, weight, from string, args []any) ([]nodeRow, error) {
-	var rows []nodeRow
+// weighNodes reads nodes with one more number each, and the decisions of nodes that may have one. It overwrites rows, for
+// callers that read many batches.
+func (s *Store) weighNodes(q sqlgraph.Query, rows []nodeRow, weight, from string, args []any) ([]nodeRow, error) {
+	rows = rows[:0]
 	var decisions []string
 	err := q.Each(`SELECT `+s.layout.nodeSelect()+`, `+weight+` `+from, args, func(scan func(...any) error) error {
 		rows = append(rows, nodeRow{})
@@ -108,15 +109,15 @@ func jsonInts(v []int64) string {
 func (o ops) StreamNodes(ctx context.Context) iter.Seq2[hypergraph.Node, error] {
 	const batch = 1000
 	return func(yield func(hypergraph.Node, error) bool) {
+		var rows []nodeRow
 		for after := int64(math.MinInt64); ; {
-			var rows []nodeRow
 			err := o.view(ctx, "list", func(q *query) (err error) {
 				var c conditions
 				if err := o.s.addNodes(q.Op(), &c, hypergraph.NodeFilter{}); err != nil {
 					return err
 				}
 				c.Add(`n.rowid > ?`, after)
-				rows, err = o.s.selectNodes(q, c.Where()+c.SQL(` ORDER BY n.rowid LIMIT ?`, batch), c.Args)
+				rows, err = o.s.weighNodes(q, rows, `0.0`, `FROM nodes n `+c.Where()+c.SQL(` ORDER BY n.rowid LIMIT ?`, batch), c.Args)
 				return err
 			})
 			if err != nil {

@@ -166,14 +166,14 @@ func (s search) rankedAll(w sqlgraph.Words) (hypergraph.SearchResult, error) {
 			return res, err
 		}
 	}
-	rows, err := s.weighNodes(s.q, `nodes_fts.rank`, from+c.SQL(` ORDER BY nodes_fts.rank LIMIT ?`, s.sqlLimit()), c.Args)
+	rows, err := s.weighNodes(s.q, nil, `nodes_fts.rank`, from+c.SQL(` ORDER BY nodes_fts.rank LIMIT ?`, s.sqlLimit()), c.Args)
 	res.Hits = weighedHits(rows)
 	return res, err
 }
 
 // rankedWhole sorts here, because the index would prepare a further statement for it.
 func (s search) rankedWhole(from string, args []any) (hypergraph.SearchResult, error) {
-	rows, err := s.weighNodes(s.q, `bm25(nodes_fts)`, from, args)
+	rows, err := s.weighNodes(s.q, nil, `bm25(nodes_fts)`, from, args)
 	slices.SortStableFunc(rows, func(a, b nodeRow) int {
 		return cmp.Or(cmp.Compare(a.weight, b.weight), cmp.Compare(b.rowid, a.rowid))
 	})
