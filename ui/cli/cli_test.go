@@ -653,6 +653,10 @@ func TestStaleShownFieldsAreNoEdit(t *testing.T) {
 		d.in = first + " more"
 		d.bare("--open", db, "retain", "sqlite:k", "--mode", "replace", "-", "--yes").want(t, 0)
 	}
+	told := d.bare("--open", db, "retain", "sqlite:k", "--mode", "replace", "-", "--yes", "--json").want(t, 0).row(t, "retained")
+	if said := fmt.Sprint(told["warnings"]); !strings.Contains(said, "updated_at is kept by the store") {
+		t.Errorf("the result does not tell what was not written: %s", said)
+	}
 }
 
 func TestErrorsDoNotTalkToTheTerminal(t *testing.T) {

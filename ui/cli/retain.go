@@ -37,7 +37,7 @@ func (a *app) retainCommand() *cobra.Command {
 	return a.asksWhy(c)
 }
 
-func (a *app) retain(ctx context.Context, req model.RetainRequest, kept bool, args []string) error {
+func (a *app) retain(ctx context.Context, req model.RetainRequest, fromKept bool, args []string) error {
 	if err := req.Mode.Check(); err != nil {
 		return usage("--mode %q: give --mode replace or --mode append", req.Mode)
 	}
@@ -47,7 +47,7 @@ func (a *app) retain(ctx context.Context, req model.RetainRequest, kept bool, ar
 	}
 	var content string
 	found := func() {} // removes the kept text once it is written
-	if kept {
+	if fromKept {
 		content, found, err = a.keptText(s.State, store.Name, &req, file)
 	} else {
 		content, err = a.readInput(ctx, file)
@@ -59,9 +59,11 @@ func (a *app) retain(ctx context.Context, req model.RetainRequest, kept bool, ar
 	if err != nil {
 		return err
 	}
+	var kept []string // by the store
 	for _, f := range unwritten {
-		a.sayf("note: %s is kept by the store (%s) and was not written", f.Name, f.Value)
+		kept = append(kept, a.text.Sprintf("%s is kept by the store (%s) and was not written", f.Name, f.Value).String())
 	}
+	a.sayEach(kept, "note: %s")
 	what := cmp.Or(req.ID, req.Tier+" "+req.Key)
 	if err := a.agree(ctx, operator.ActOf(req), store.Name, a.text.Sprintf("%s %s in store %s with %d bytes?", string(req.Mode), what, store.Name, len(req.Content)).String()); err != nil {
 		return err
@@ -74,6 +76,7 @@ func (a *app) retain(ctx context.Context, req model.RetainRequest, kept bool, ar
 		found()
 	}
 	a.sayEach(done.Warnings, "warning: %s")
+	done.Warnings = append(done.Warnings, kept...)
 	a.emit("retained", newRetainedRow(done))
 	if done.Item == "" { // a store that only adds returns no id, and nothing to undo
 		a.tellf("added to %s  %d bytes", store.Name, done.Bytes)
