@@ -50,7 +50,7 @@ func (a *App) global() []act.Act {
 		act.Undo.With(a.D.Undos.Refusal, a.D.Undos.Last),
 		act.Refresh.With(nil, func() tea.Cmd { return a.pane().Refresh() }),
 		act.Act{Keys: []string{"ctrl+s"}, Doc: "freeze the lists, which change by themselves otherwise, or let them go on", Do: a.freeze},
-		act.Act{Keys: []string{"ctrl+w"}, Doc: "the list over the whole width, or beside its detail again", Do: a.widen},
+		act.Act{Keys: []string{"ctrl+w"}, Doc: "the list alone, or with its detail again", Do: a.widen},
 		act.Act{Keys: []string{":"}, Name: "command", Doc: commandWords, Do: a.Line.openCommand},
 		act.Help.With(nil, a.Pages.openHelp),
 		act.Act{Keys: []string{"ctrl+z"}, Doc: "suspend memdesk; fg in the shell comes back", Why: func() string { return act.When(!a.D.Shell, "there is no shell behind this session") }, Do: func() tea.Cmd { return tea.Suspend }},

@@ -17,6 +17,9 @@ func (p *List[T]) noticeLines() []safetext.Text {
 	if p.notice.Text.IsEmpty() {
 		return nil
 	}
+	if p.notice.Calm {
+		return []safetext.Text{p.D.Esc.Trunc(p.notice.Text, p.width-2)}
+	}
 	lines := p.D.Esc.Wrap(p.notice.Text, p.width-2)
 	return lines[:min(len(lines), 3)]
 }

@@ -29,7 +29,7 @@ type Comparison struct {
 	marks []text.Mark
 	work  int // spent on comparing words
 	Change
-	Around  int  // lines around a change; 0: the default
+	Around  int  // lines around a change; 0: the default, below: none
 	Unnamed bool // the names of both sides are shown elsewhere
 	// Above are the lines of each text above the compared ones.
 	Above struct{ Old, New int }
@@ -47,7 +47,7 @@ func (c *Comparison) Compare(esc safetext.Escaper, oldName, newName, old, new st
 		return
 	}
 	edits := udiff.Lines(old, new)
-	u, err := udiff.ToUnifiedDiff(oldName, newName, old, edits, cmp.Or(c.Around, udiff.DefaultContextLines))
+	u, err := udiff.ToUnifiedDiff(oldName, newName, old, edits, max(cmp.Or(c.Around, udiff.DefaultContextLines), 0))
 	if err != nil { // the library's own edits always apply
 		c.body.WriteString(" the texts differ\n")
 		return

@@ -24,11 +24,11 @@ func (f Fit) Width(column, most int) int {
 // enough is the room in which a last column, which may be an endless text, does not count as cut.
 const enough = 40
 
-// Cuts reports whether a cell is cut for lack of room, in a column that does not go first for it.
+// Cuts reports whether a cell is cut for lack of room; a column that has gone for it cuts none.
 func (f Fit) Cuts(room int, columns []Column) bool {
 	last := len(columns) - 1
 	for i, width := range f.Widths(room, columns)[:last] {
-		if room -= width; columns[i].Least > 0 && width > 0 && width < f.Width(i, columns[i].Most) {
+		if room -= width; width > 0 && width < f.Width(i, columns[i].Most) {
 			return true
 		}
 	}

@@ -72,6 +72,7 @@ func TestCuts(t *testing.T) {
 		{"the last one is endless and has enough", [3]int{9, 0, 300}, 50, false},
 		{"the last one is endless and has less", [3]int{9, 0, 300}, 48, true},
 		{"the second one goes", [3]int{9, 9, 20}, 31, false},
+		{"the second one shrinks", [3]int{9, 29, 11}, 41, true},
 		{"the first one is at its width", [3]int{50, 0, 39}, 49, false},
 		{"the first one gives", [3]int{50, 0, 12}, 21, true},
 	} {

@@ -197,6 +197,9 @@ type room struct {
 	width, height int
 }
 
+// tinyDetail is the height of a detail below which the difference has all lines but one: the question has the warning.
+const tinyDetail = 6
+
 // conflictDetail is a copy: both sides compared, under one line that names them. i shows the rest.
 func (rs *resolutions) conflictDetail(at room) func(context.Context, conflict.Copy) *text.Page {
 	d := rs.d
@@ -225,7 +228,11 @@ func (rs *resolutions) conflictDetail(at room) func(context.Context, conflict.Co
 			return text.NewPage(slices.Concat(head[:1], rs.sides(cmp, at.width), []text.Line{{Kind: text.Blank}}, head[1:len(head)-1], frontLines(d.Esc, cmp)), "")
 		}
 		diff := diff.Comparison{Unnamed: at != room{}}
-		if low {
+		tiny := low && at.height < tinyDetail
+		switch {
+		case tiny:
+			diff.Around = -1
+		case low:
 			diff.Around = 1
 		}
 		diff.Compare(d.Esc, "base: "+path.Base(cmp.BaseID), "copy: "+path.Base(cmp.ID), cmp.BaseText, cmp.CopyText)
@@ -233,10 +240,10 @@ func (rs *resolutions) conflictDetail(at room) func(context.Context, conflict.Co
 			return diff.Text(slices.Concat(head[:len(head)-1], frontLines(d.Esc, cmp), []text.Line{{Value: diff.CopyWords(d.Esc), Kind: text.Note}, {Kind: text.Blank}}))
 		}
 		head = []text.Line{text.State(d.St, conflictTone(c), d.Esc.Sprintf("%s, %s", desk.OrElse(d.Esc.Line(c.Tool), d.Esc.Const(operator.ConflictState(c))), diff.CopyWords(d.Esc))).As(text.Note)}
-		if warnings := rs.warnings(c); len(warnings) > 0 {
+		if warnings := rs.warnings(c); len(warnings) > 0 && !tiny {
 			first := warnings[0]
 			if low { // the texts come before the rest of the warning
-				first.Value = d.Esc.Trunc(first.Value, max(at.width, paint.MinWidth-2))
+				first.Value = d.Esc.Trunc(first.Value, max(at.width, paint.MinWidth-2)-paint.BadgeSign)
 			}
 			head = append(head, first)
 		}
