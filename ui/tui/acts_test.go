@@ -11,7 +11,7 @@ import (
 // daily starts the console on the two daily notes of an agent.
 func daily(t *testing.T, scenario string, w, h int) *robot {
 	r := startRobot(t, start{scenario: scenario, width: w, height: h})
-	return r.see("[2 Tiers]", "48,210", "daily").press("j", "j", "j").see("one note per day").press("enter").see("Thursday", "1 of 2", "# Wednesday")
+	return r.unfolded().press("j", "j", "j").see("one note per day").press("enter").see("Thursday", "1 of 2", "# Wednesday")
 }
 
 // asked opens a key's dialog and waits until it takes keys.

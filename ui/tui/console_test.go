@@ -24,9 +24,9 @@ func TestPanes(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		frame := func(name string) string { return fmt.Sprintf("%s-%dx%d", name, w, h) }
 		r := startRobot(t, start{scenario: "desk", width: w, height: h})
-		r.see("[2 Tiers]", "48,210", "crews/eng/agents/bo", "unauthenticated", " down").golden(frame("tiers"))
+		r.see("[2 Tiers]", "48,210", "unauthenticated", " down").golden(frame("tiers"))
 		r.press(":", "s").see("│ stories", "in 4 Quarantine").press("down").see("▌store").golden(frame("palette")).press("esc").gone("▌store")
-		r.press("j", "j", "j").see("one note per day").press("enter").see("Thursday", "1 of 2").golden(frame("items"))
+		r.unfolded().press("j", "j", "j").see("one note per day").press("enter").see("Thursday", "1 of 2").golden(frame("items"))
 		r.press("down").see("2 of 2").press("enter").see("› crews/eng/agents/bo/daily/2026-05-21.md", "deploy window moved").golden(frame("item"))
 		r.press("esc").see("2 of 2").press("esc").see("STORE, SCOPE, TIER")
 		r.press("1").see("[1 Health", "1 of 4").gone("checking").press("j").see("~/.crewship").golden(frame("health"))
@@ -128,7 +128,7 @@ func TestPlainIsASCII(t *testing.T) {
 func TestResize(t *testing.T) {
 	t.Parallel()
 	r := startRobot(t, start{scenario: "desk", width: 80, height: 24})
-	r.see("48,210", " down").press("j", "j", "j", "enter").see("Thursday")
+	r.unfolded().press("j", "j", "j", "enter").see("Thursday")
 	r.resize(200, 50).see("│").golden("resized-200x50")
 	r.resize(20, 5).see("memdesk needs 60x15").golden("small-20x5")
 	r.resize(60, 15).see("[2 Tiers]").golden("smallest-60x15")
@@ -144,7 +144,7 @@ func TestResize(t *testing.T) {
 func TestHostileStores(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r := startRobot(t, start{scenario: "desk", width: w, height: h})
-		r.see("48,210", " down").press("G").see("does not exist^[[31m").press("k").press("enter").see("^[[2J^[[Hcleared", "of 10")
+		r.unfolded().press("G").see("does not exist^[[31m").press("k").press("enter").see("^[[2J^[[Hcleared", "of 10")
 		for range 9 {
 			r.press("y").see("copied").press("enter").see("copy text").press("G").press("g").press("left").see("of 10")
 			r.press("j")

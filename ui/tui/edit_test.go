@@ -38,7 +38,7 @@ func (p *pen) env() string { return "VISUAL=sh " + filepath.Join(p.dir, "pen") }
 func noted(t *testing.T, scenario string, w, h int, env ...string) (*robot, *pen) {
 	p := newPen(t)
 	r := startRobot(t, start{scenario: scenario, width: w, height: h, env: append([]string{p.env(), "HOME=" + p.dir}, env...)})
-	r.see("[2 Tiers]", "48,210", "daily").press("j", "j", "j").see("one note per day").press("enter").see("Thursday", "1 of 2", "# Wednesday")
+	r.unfolded().press("j", "j", "j").see("one note per day").press("enter").see("Thursday", "1 of 2", "# Wednesday")
 	return r, p
 }
 
@@ -290,7 +290,7 @@ func TestEditSaysWhyNot(t *testing.T) {
 	r = daily(t, "desk,acts,readonly", 100, 30)
 	r.press("e").see("the audit log cannot be written").press("c").see("c: this console is read-only")
 	r = startRobot(t, start{scenario: "desk,acts", width: 100, height: 30, env: []string{"PATH=/nowhere"}})
-	r.see("[2 Tiers]", "48,210", "daily").press("j", "j", "j").press("enter").see("1 of 2").press("e").see("e: no editor is known: set VISUAL or EDITOR")
+	r.unfolded().press("j", "j", "j").press("enter").see("1 of 2").press("e").see("e: no editor is known: set VISUAL or EDITOR")
 	r, _ = noted(t, "desk,acts", 100, 30)
 	r.press(":").press("store hostile").press("enter").see("of 10").press("e").see("It holds", "control or invisible", "[Cancel]", "enter cancel").press("esc").see("nothing was changed")
 	r.press("j", "j", "j", "j").see("5 of 10").press("e").see("it is not text; x exports it")

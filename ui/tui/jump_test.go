@@ -24,6 +24,14 @@ func sized(t *testing.T, w, h int) *driver {
 	d := newDriver(o, w, h)
 	d.settle("48,210")
 	d.quiet()
+	return d.unfolded()
+}
+
+// unfolded unfolds the tree: with little room its stores begin folded.
+func (d *driver) unfolded() *driver {
+	if strings.Contains(d.screen(), "▸ crewship") {
+		d.keys("F")
+	}
 	return d
 }
 

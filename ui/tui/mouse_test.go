@@ -45,7 +45,7 @@ func TestTheMouse(t *testing.T) {
 			t.Parallel()
 			o := newOffice(t, "")
 			r := o.console(s.width, s.height)
-			r.click("2 Tiers").see("[2 Tiers]", "1 of ").click("├ AGENT").see("3 of ").wheel("lessons", true).see("6 of ").wheel("lessons", false).see("3 of ")
+			r.click("2 Tiers").see("[2 Tiers]", "▸ harbor").press("F").see("├ AGENT").click("├ AGENT").see("3 of ").wheel("lessons", true).see("6 of ").wheel("lessons", false).see("3 of ")
 			r.click("├ AGENT").see("› AGENT", "enter read") // the second click on a row is enter
 			r.click("5 Conflicts").see("[5 Conflicts]", "1 of 8").press("b").see("[Cancel]", "enter cancel").click("Keep base").see("[Cancel]").press("esc").see("[5 Conflicts]")
 			r.click("1 Health").see("[1 Health", "1 of ").click(" graph ").see("2 of ")
@@ -101,7 +101,7 @@ func TestTheSelectionIsTheWholeRow(t *testing.T) {
 func TestListsFilterWhileOneTypes(t *testing.T) {
 	t.Parallel()
 	r := newOffice(t, "").console(120, 30)
-	r.press("2").see("1 of ").press("/", "peers").see("/peers", "enter keep").gone("├ PERSONA").press("esc").see("├ PERSONA")
+	r.press("2").see("▸ harbor").press("F").see("├ PERSONA").press("/", "peers").see("/peers", "enter keep").gone("├ PERSONA").press("esc").see("├ PERSONA")
 	r.press(":store notes\r").see("› notes", "1 of ").press("j", "j").see("3 of ").press("/", "rye").see("/rye", "of 3", "enter keep").gone("Soggy").press("esc").see("Soggy")
 	r.press("5").see("[5 Conflicts]", "harbour-fees").press("/", "boat").see("enter keep").gone("harbour-fees").press("enter").see("› /boat").press("esc").see("harbour-fees")
 }

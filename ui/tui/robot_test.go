@@ -312,6 +312,18 @@ func (r *robot) golden(name string) *robot {
 	return r
 }
 
+// unfolded waits for the counts of all stores and unfolds the tree: with little room its stores begin folded.
+func (r *robot) unfolded() *robot {
+	r.t.Helper()
+	r.see("[2 Tiers]", "48,210").until("the rows of every store", func(s string) bool {
+		return strings.Contains(s, "1 of 13") || strings.Contains(s, "▸ crewship")
+	})
+	if strings.Contains(r.frame(), "▸ crewship") {
+		r.press("F").see("1 of 13")
+	}
+	return r
+}
+
 // quiet waits until the output pauses; only for -update.
 func (r *robot) quiet() {
 	for n := -1; ; {

@@ -15,7 +15,7 @@ func smallest(t *testing.T) *driver {
 	d := newDriver(o, 60, 15)
 	d.settle("2.8 KB")
 	d.quiet()
-	return d
+	return d.unfolded()
 }
 
 // lineOf is the screen line that contains a text.

@@ -18,7 +18,7 @@ func TestTiersAppearByThemselves(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r.press("F").see("▸ notes", "19 ")
+	r.see("▸ notes", "19 ")
 	write("early.md", "---\nkind: fix\nstatus: active\ncreated: 2026-05-20\nupdated: 2026-05-20\n---\nThe gull is late.\n")
 	r.see("▸ notes", "20 ")
 	r.press(":").press("store notes").press("enter").see("Tiers › notes", "1 of 20", "Boats leave")

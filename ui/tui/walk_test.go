@@ -30,8 +30,8 @@ func console(t *testing.T, scenario string, w, h int, env ...string) *robot {
 
 func TestWalkTheTree(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
-		r := console(t, "desk", w, h)
-		r.see(" 1 of 13").press("down").see(" 2 of 13").press("up").see(" 1 of 13")
+		r := console(t, "desk", w, h).unfolded()
+		r.press("down").see(" 2 of 13").press("up").see(" 1 of 13")
 		r.press("ctrl+d").gone(" 1 of 13").press("ctrl+u").see(" 1 of 13").press("pgdown").gone(" 1 of 13").press("pgup").see(" 1 of 13")
 		r.press("end").see("13 of 13").press("home").see(" 1 of 13")
 		r.press("o").see("order: most items").press("o").see("order: most bytes").press("o").see("order: by name").press("o").see("order: as the stores have it").press("<").see("order: by name").press(">").see("order: as the stores have it")
@@ -52,7 +52,7 @@ func TestWalkBesideTheLists(t *testing.T) {
 	r := conflictsRobot(t, "desk,acts,conflicts", 80, 24)
 	r.press("j", "j").see("3 of 5", "+ status: done").scrolls("+ Everybody is late.").see("3 of 5")
 	r.press("1").see("1 of 4").gone("checking").press("right").see("Health › vault").press("esc").press("j").see("~/.crewship").scrolls("R33").see("crewship ")
-	r.press("2").see(" 1 of 13").scrolls("enter lists the items.").see(" 1 of 13")
+	r.press("2").unfolded().scrolls("enter lists the items.").see(" 1 of 13")
 	r.press("4").see("1 of 3", "print the key").press("enter").see("Quarantine › ", "print the key").press("esc").see("1 of 3")
 	r.press("7").see("1 of 1,204").scrolls("9f2c").press("enter").see("Audit › ", "9f2c").press("esc").see("1 of 1,204")
 	r.press(":", "tier pins", "enter").see("1 of 1", "pinned: the deploy").scrolls(" 41 ")

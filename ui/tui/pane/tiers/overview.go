@@ -66,6 +66,7 @@ type overview struct {
 	wanted  desk.ScopeOf // the cursor goes there as soon as such a row exists
 	p       *Pane
 	told    bool // hidden tiers are in the rows that were read out
+	begun   bool // the tree was moved in, folded or filtered: it folds by itself no more
 }
 
 func newOverview(p *Pane) *overview {
@@ -96,7 +97,7 @@ func newOverview(p *Pane) *overview {
 	})
 	moved := o.Moved
 	o.Moved = func() tea.Cmd {
-		o.wanted = desk.ScopeOf{}
+		o.wanted, o.begun = desk.ScopeOf{}, true
 		return moved()
 	}
 	o.Returns = true
@@ -177,6 +178,12 @@ func (o *overview) tallied(m tallied) tea.Cmd {
 		m.Counts = old.Counts // old counts stay, with the reason
 	}
 	o.Tallies[m.store] = m
+	if !o.begun && !o.d.Spoken && len(o.d.Fleet.Members()) > 1 && o.p.height > 0 {
+		room := o.d.Split(desk.Halves{}, desk.Asks{Width: o.p.width, Height: o.p.height}).ListHeight - 1
+		if len(o.drawn(o.stored(), false)) > room { // the overview of all stores, while nobody has begun to read
+			o.foldStores()
+		}
+	}
 	return o.changed()
 }
 
@@ -227,9 +234,12 @@ func (o *overview) changed() tea.Cmd {
 
 // goTo puts the cursor on the row of a place: a return from a list ends at that list's row.
 func (o *overview) goTo(at desk.ScopeOf) tea.Cmd {
-	o.wanted = at
-	delete(o.folded, desk.ScopeOf{Store: at.Store})
-	delete(o.folded, desk.ScopeOf{Store: at.Store, Scope: at.Scope})
+	o.wanted, o.begun = at, true
+	for _, above := range []desk.ScopeOf{{Store: at.Store}, {Store: at.Store, Scope: at.Scope}} {
+		if above != at {
+			delete(o.folded, above)
+		}
+	}
 	o.Window.Fetch = o.Fetcher()
 	return o.changed()
 }
@@ -497,14 +507,17 @@ func (o *tree) record(t tierRow) record.Row[tierRow] {
 	return r
 }
 
-// cut shortens a scope, whose end names the agent, and leaves out the bar of a gauge or the word before a cap.
+// cut shortens a scope, whose end names the agent, and leaves out the bar of a gauge or the word behind a cap.
 func (o *overview) cut(r tierRow, column int, t safetext.Text, width int) safetext.Text {
 	switch {
 	case column == 0 && !r.isTier && r.depth == 1:
 		lead := strings.TrimSuffix(t.String(), r.name.String())
 		return o.d.Esc.Sprintf("%s%s", o.d.Esc.Const(lead), o.d.St.Tail(r.name, r.at.Scope, "", width-len([]rune(lead))-1))
 	case column == 3: // CAP
-		_, n, _ := strings.Cut(t.String(), " ")
+		n, each := strings.CutSuffix(t.String(), " each")
+		if !each {
+			_, n, _ = strings.Cut(n, " ")
+		}
 		return o.d.Esc.Const(strings.TrimSpace(n))
 	}
 	return o.d.Esc.Trunc(t, width-1)
@@ -520,7 +533,7 @@ func (o *tree) used(t tierRow) (safetext.Text, paint.Tone) {
 	case t.items == 1 && t.spec.CapUnit == model.CapBytes:
 		return o.d.St.Gauge(100 * t.bytes / t.spec.Cap)
 	}
-	return o.d.Esc.Sprintf("max %s", prose.ShortCapacity(t.spec)), paint.ToneInfo
+	return o.d.Esc.Sprintf("%s each", prose.ShortCapacity(t.spec)), paint.ToneInfo
 }
 
 func (o *overview) Position() (safetext.Text, bool) {

@@ -62,6 +62,7 @@ func (o *tree) drawn(rows []tierRow, filtered bool) []tierRow {
 // fold folds or unfolds the row at the cursor; on a tier, the row above it, which gets the cursor.
 func (o *overview) fold() tea.Cmd {
 	moved := o.climb(func(r tierRow) bool { return r.branch })
+	o.begun = true
 	switch r := o.Here(); {
 	case o.folded[r.at]:
 		delete(o.folded, r.at)
@@ -85,13 +86,19 @@ func (o *overview) climb(such func(tierRow) bool) tea.Cmd {
 // foldAll folds every store, or unfolds everything where one is folded.
 func (o *overview) foldAll() tea.Cmd {
 	if len(o.folded) > 0 {
+		o.begun = true
 		clear(o.folded)
 		return o.changed()
 	}
+	o.foldStores()
+	return tea.Batch(o.climb(func(tierRow) bool { return o.Query != "" }), o.changed()) // a filter shows what is folded too
+}
+
+func (o *overview) foldStores() {
+	o.begun = true
 	for _, m := range o.d.Fleet.Members() {
 		o.folded[desk.ScopeOf{Store: m.Name}] = true
 	}
-	return tea.Batch(o.climb(func(tierRow) bool { return o.Query != "" }), o.changed()) // a filter shows what is folded too
 }
 
 func (o *tree) ordered(rows []tierRow, depth int) []tierRow {

@@ -105,6 +105,55 @@ func TestAReturnAwaitsTheCounts(t *testing.T) {
 	}
 }
 
+// TestTheTreeBeginsWithTheStores: a tree without room must begin with folded stores, unless the operator has begun to read.
+func TestTheTreeBeginsWithTheStores(t *testing.T) {
+	store := func(name string) backends.Member {
+		return backends.Member{Name: name, Store: model.Store{Name: name}}
+	}
+	counts := []model.TierCount{{Tier: "1", Items: 1}, {Tier: "2", Items: 1}, {Tier: "3", Items: 1}}
+	a, b := store("a"), store("b")
+	for _, c := range []struct {
+		why    string
+		height int // of the pane; a list beside its detail has one row less
+		stores []backends.Member
+		begin  func(o *overview)
+		want   int
+	}{
+		{"there is room", 9, []backends.Member{a, b}, nil, 8},
+		{"there is none", 8, []backends.Member{a, b}, nil, 2},
+		{"one store has no overview", 3, []backends.Member{a}, nil, 4},
+		{"the cursor was moved", 8, []backends.Member{a, b}, func(o *overview) { o.Move(1) }, 8},
+		{"everything was unfolded", 8, []backends.Member{a, b}, func(o *overview) { o.foldAll(); o.foldAll() }, 8},
+		{"a list was left", 8, []backends.Member{a, b}, func(o *overview) { o.goTo(desk.ScopeOf{Store: "b", Tier: "3"}) }, 8},
+	} {
+		p := New(pane.NewBench(desktest.New(c.stores...)), 0)
+		p.Resize(100, c.height)
+		if c.begin != nil {
+			c.begin(p.Overview)
+		}
+		for _, m := range c.stores {
+			p.Update(tallied{store: m.Name, Counts: counts})
+		}
+		if got := len(p.Overview.drawn(p.Overview.stored(), false)); got != c.want {
+			t.Errorf("%s: %d rows, want %d", c.why, got, c.want)
+		}
+	}
+}
+
+// TestAReturnUnfolds what hides the row of a place, not the row itself.
+func TestAReturnUnfolds(t *testing.T) {
+	o := New(pane.NewBench(desktest.New()), 0).Overview
+	for _, c := range []struct {
+		at   desk.ScopeOf
+		want int // rows that stay folded
+	}{{desk.ScopeOf{Store: "a"}, 2}, {desk.ScopeOf{Store: "a", Scope: "s"}, 1}, {desk.ScopeOf{Store: "a", Scope: "s", Tier: "t"}, 0}} {
+		o.folded = map[desk.ScopeOf]bool{{Store: "a"}: true, {Store: "a", Scope: "s"}: true}
+		if o.goTo(c.at); len(o.folded) != c.want {
+			t.Errorf("a return to %v leaves %v folded, want %d rows", c.at, o.folded, c.want)
+		}
+	}
+}
+
 // TestAVanishedRow: a row that was read out must be refused once its store counts it no more, and else be read again.
 func TestAVanishedRow(t *testing.T) {
 	o := New(pane.NewBench(desktest.New(backends.Member{Name: "a", Store: model.Store{Name: "a"}})), 0).Overview
