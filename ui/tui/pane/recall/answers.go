@@ -210,6 +210,35 @@ func (p *Pane) row(h hitRow, at bool, width int, c []int) string {
 	return r.Hits(st.Dim, snippet, matches).End()
 }
 
+// examples show each term of a query.
+var examples = [...]struct{ term, words string }{
+	{"store:notes", "one store"},
+	{"tier:daily", "one tier"},
+	{"type:decision", "one type of item"},
+	{"agent:ada", "of an agent, or written by it"},
+	{`subject:"Ada Byron"`, "about somebody"},
+	{"since:7d", "changed in the last 7 days, or since a day"},
+	{"until:2026-05-21", "changed until a day"},
+	{"confidence:0.8", "of so much confidence at least"},
+	{"archived:also", "archived ones too; only: no others"},
+}
+
+// terms is the page of examples, below what a recall does.
+func (p *Pane) terms(width int) []string {
+	st := p.d.St
+	out := append([]string{st.Row(width).End()}, text.Paragraph(st, text.Line{Kind: text.Note, Value: st.Esc.Const("Terms beside the words select by a field:")}, width)...)
+	for _, e := range examples {
+		out = append(out, st.Row(width).Blank(1).Lit(st.Key, e.term).Blank(22-len(e.term)).Lit(st.Dim, e.words).End())
+	}
+	if n := len(p.past); n > 0 {
+		recent := slices.Clone(p.past[max(n-5, 0):])
+		slices.Reverse(recent)
+		words := text.Advice(st.Esc, "`Up` brings back, while you type: %s", strings.Join(recent, st.Glyphs.Dot.String()))
+		out = append(append(out, st.Row(width).End()), text.Paragraph(st, words, width)...)
+	}
+	return out
+}
+
 func (p *Pane) emptiness(width int) []string {
 	st := p.d.St
 	words := text.Line{Kind: text.Note}
@@ -227,5 +256,9 @@ func (p *Pane) emptiness(width int) []string {
 	default:
 		words.Value = st.Esc.Sprintf("No store has anything for %q.", p.query)
 	}
-	return text.Paragraph(st, words, width)
+	out := text.Paragraph(st, words, width)
+	if p.query == "" && len(p.d.Fleet.Members()) > 0 {
+		out = append(out, p.terms(width)...)
+	}
+	return out
 }

@@ -3,11 +3,28 @@ package recall
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"memdesk/backends"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/tui/desk/desktest"
 )
+
+// TestExamples has one for each term of a query, and each is one.
+func TestExamples(t *testing.T) {
+	var names []string
+	for _, e := range examples {
+		name, _, _ := strings.Cut(e.term, ":")
+		names = append(names, name+":")
+		if q, err := operator.ParseQuery(e.term, time.Date(2026, 5, 21, 12, 0, 0, 0, time.UTC)); err != nil || q.Words != "" || !q.Narrows() && q.Archived == "" {
+			t.Errorf("%s: %+v, %v", e.term, q, err)
+		}
+	}
+	if got := strings.Join(names, " "); got != operator.QueryTerms {
+		t.Errorf("examples of %q, want %q", got, operator.QueryTerms)
+	}
+}
 
 // TestSnippets begin with the line of the first match, without its time, show the match in any room, and end inside none.
 func TestSnippets(t *testing.T) {

@@ -50,6 +50,29 @@ func TestRecallWaitsForAPause(t *testing.T) {
 	}
 }
 
+// TestUpBringsAQueryBack: from an empty line, and from a query to the one before it; where a hit is chosen it goes to a hit.
+func TestUpBringsAQueryBack(t *testing.T) {
+	p := New(pane.NewBench(desktest.New()), 2)
+	for _, query := range []string{"first", "second", "first "} {
+		p.Input.Set(query)
+		p.keep()
+	}
+	p.Input.Set("")
+	p.keep()
+	for _, want := range []string{"first", "second", "second"} {
+		if p.before(); p.Input.Value() != want {
+			t.Errorf("Up brings %q, want %q", p.Input.Value(), want)
+		}
+	}
+	p.Input.Set("first")
+	p.rows = make([]hitRow, 3)
+	p.table.Set(3)
+	p.table.Move(2)
+	if p.before(); p.table.Sel != 1 || p.Input.Value() != "first" {
+		t.Errorf("Up in the hits goes to %d, %q", p.table.Sel, p.Input.Value())
+	}
+}
+
 type planter struct{ desk.StorySource }
 
 func (planter) Planted(text string) []string { return strings.Fields(text)[:1] }

@@ -54,6 +54,7 @@ type Pane struct {
 	ask   func(func(context.Context) any) tea.Cmd
 	later func(time.Duration, any) tea.Cmd
 	Input text.Input
+	past  []string // the queries of this session, the newest last, in memory only: one may name a person
 	question
 	gen     int
 	cancel  context.CancelFunc // of the running question
@@ -399,6 +400,7 @@ func (p *Pane) Bindings() []act.Act {
 	case p.Typing() != nil:
 		leave := func() tea.Cmd {
 			p.Input.Focus = false
+			p.keep()
 			if strings.TrimSpace(p.Input.Value()) != p.query {
 				return p.start()
 			}
@@ -408,7 +410,7 @@ func (p *Pane) Bindings() []act.Act {
 			{Keys: []string{"enter"}, Name: "to the hits", Doc: "leave the input and go to the hits", Do: leave},
 			{Keys: []string{"esc"}, Name: "back", Doc: "leave the input", Do: leave},
 			{Keys: []string{"down"}, Show: "Down Up", Name: "choose", Doc: "the next hit", Do: func() tea.Cmd { return p.table.Move(1) }},
-			{Keys: []string{"up"}, Show: "Up", Doc: "the hit before", Do: func() tea.Cmd { return p.table.Move(-1) }},
+			{Keys: []string{"up"}, Show: "Up", Doc: "the hit before, or from the first one on the query before", Do: p.before},
 		}
 	}
 	return slices.Concat([]act.Act{
@@ -561,10 +563,32 @@ func (p *Pane) Listed() (desk.Visible, bool) {
 	return desk.TableListed(&p.table, p.halves, 2+p.statusLines(len(p.statuses())), desk.HitAside)
 }
 
+// keep puts what was typed behind the queries of this session.
+func (p *Pane) keep() {
+	query := strings.TrimSpace(p.Input.Value())
+	if p.past = slices.DeleteFunc(p.past, func(q string) bool { return q == query }); query != "" {
+		p.past = append(p.past, query)
+	}
+}
+
+// before goes to the hit before, or from the first one to the query before.
+func (p *Pane) before() tea.Cmd {
+	at := len(p.past)
+	if query := p.Input.Value(); query != "" {
+		at = slices.Index(p.past, query)
+	}
+	if p.table.Sel > 0 || at < 1 {
+		return p.table.Move(-1)
+	}
+	p.Input.Set(p.past[at-1])
+	return p.Typed()
+}
+
 // Look queries every store.
 func (p *Pane) Look(words string) tea.Cmd {
 	p.Reading = false
 	p.Input.Set(words)
+	p.keep()
 	return p.start()
 }
 
