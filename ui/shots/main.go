@@ -51,7 +51,7 @@ var shots = []shot{
 	{"recall", []step{{"3", "press / and type"}, {"/", ""}, {"rye bread", " hits"}, {"\r", "enter read"}}},
 	{"quarantine", []step{{"4", "1 of "}, {"", "highlighted"}}},
 	{"forget", []step{{":store graph\r", "1 of "}, {"d", "enter cancel"}}},
-	{"conflicts", []step{{"5", "[5 Conf"}, {"", "SURE"}, {"jj", "3 of "}, {"", "1 line differs"}}},
+	{"conflicts", []step{{"5", "[5 Conf"}, {"", "SURE"}, {"jj", "3 of "}, {"", "Rye is baked"}}},
 	{"erasure", []step{
 		{"6", "due tomorrow"}, {"j", "2 of 3"}, {"\r", "The plan of"},
 	}},

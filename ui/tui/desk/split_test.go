@@ -84,7 +84,7 @@ func TestAShortListStandsAbove(t *testing.T) {
 		{why: "two texts", width: 120, rows: 3, two: true, cuts: fits, begin: true, want: "above", listHeight: 4},
 		{why: "two texts without room", width: 101, rows: 3, two: true, cuts: fits, begin: true, want: "beside"},
 		{why: "two texts with room beside the list", width: 200, rows: 3, two: true, cuts: fits, begin: true, want: "beside"},
-		{why: "a tree", width: 120, rows: 3, begin: true, want: "beside"},
+		{why: "a list that folds", width: 120, rows: 3, begin: true, want: "beside"},
 	} {
 		if c.begin {
 			f = desk.Halves{}

@@ -63,6 +63,7 @@ type Traits[T any] struct {
 	// Tree: rows belong to those above them. No column sorts them, and the first column gets the room of a dim last
 	// one that cannot be read.
 	Tree    bool
+	Folds   bool   // keys fold and unfold rows: the list stays beside its detail
 	Two     bool   // a wide detail shows two texts beside each other
 	NoMatch string // what a filter without rows means; it names the filter with %q; empty: the usual words
 	Aside   string // title of the detail; empty: the noun
