@@ -1,6 +1,9 @@
 package tui_test
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 // A conflict must open at its comparison, even at 80×24; i shows the reason. Below a short list of a wide terminal both
 // sides stand beside each other, and the question of an answer leaves them in sight.
@@ -12,7 +15,15 @@ func TestAConflictBeginsWithItsDifference(t *testing.T) {
 	// Without room for a warning, which the question has, the difference comes before it.
 	r.resize(60, 16).see("3 of 5", "- status: open", "+ status: done").gone("Sync may").press("7").see("chain verified up to record 1204").gone("at 09:29")
 	r = conflictsRobot(t, "desk,acts,conflicts", 120, 40)
-	r.press("j", "j").see("3 of 5", "|  3 status: done", "▲ Sync may restore")
+	r.see("── conflict ──")
+	_, line := r.at("── conflict ──")
+	for n := 2; n <= 5; n++ {
+		r.press("j").see(fmt.Sprintf("%d of 5", n))
+		if _, y := r.at("── conflict ──"); y != line {
+			t.Errorf("at row %d the line above the detail is in line %d, not %d", n, y, line)
+		}
+	}
+	r.press("k", "k").see("3 of 5", "|  3 status: done", "▲ Sync may restore")
 	r.asked("c", "Keep the copy of plan.md?").see("|  3 status: done").press("esc").see("cancelled")
 }
 
