@@ -192,7 +192,7 @@ func (s *Session) suspects(ctx context.Context, note func(model.Ref, error)) []r
 			if e.ID == "" {
 				continue // of what the store could not list; Items says so too
 			}
-			p := review.Part{Store: m.Name, ID: e.ID, Name: e.Source, At: e.At, Category: e.Category, Cause: e.Pattern, Signals: []string{e.Pattern}}
+			p := review.Part{Store: m.Name, ID: e.ID, Name: e.Source, At: e.At, Category: e.Category, Cause: e.Pattern, Signals: []string{e.Pattern}, Old: e.Live != nil && !*e.Live}
 			if full, err := review.Read(ctx, m.Store, e.ID); err == nil {
 				p.Body = full.Body
 			}

@@ -53,6 +53,7 @@ type Part struct {
 	Found           []signal.Signal // a suspect's signals with their evidence
 	Sum             float64
 	Body            string
+	Old             bool   // of a blocked entry: its source is clean now, or gone
 	Source, Session string // its writer, empty when unknown
 	Recalled        int    // how often it was recalled
 }

@@ -79,7 +79,7 @@ func TestStories(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r := startRobot(t, start{scenario: "desk,acts,origins", width: w, height: h, env: []string{"HOME=" + t.TempDir()}})
 		r.see("[2 Tiers]", "48,210").press("4").see("1 of 3").press("S").see("Stories", "1 of 2", "ada", "2 items by ada in session s-42", "not looked at: vault").golden(fmt.Sprintf("stories-%dx%d", w, h))
-		r.press("enter").see("1 of 2 blocked", "given to agents 3 times", "blocked: ignore_previous (override)", "score 5.5, because it", "says that a source is to be trusted (2.0): https://a.test is", "12 in a minute").press("esc")
+		r.press("enter").see("1 of 2 blocked", "given to agents 3 times", "blocked: ignore_previous (override)", "2.0 says that a source is to be trusted, 1.0 its writer has written a lot: 12", "https://a.test is trusted").press("esc")
 		r.asked("T", "Take back what ada wrote since 2026-05-20T07:30:00Z?").press("esc").see("cancelled")
 		r.press("/").press("hostile").press("enter").see("1 of 1", "? alike texts", "nobody knows by whom").press("T").see("nobody knows who wrote this")
 		r.asked("F", "Mark 3 texts as harmless?").see("1 of them for saying nearly the same").press("esc").see("cancelled")

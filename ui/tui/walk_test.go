@@ -220,7 +220,7 @@ func TestWalkTheErasure(t *testing.T) {
 	r := o.console(80, 24).see("▌in 31 days", "planned")
 	r.scrolls("filed by").press("right").see("Erasure › ", "deadline").press("esc").see("1 of 1")
 	r.press("enter").see("The plan of").press("A").see("the plan needs no approval: E carries it out").gone("A approve")
-	r.press("p").see("Plan ready: 7 of 7 stores", "The plan of").press("j").see("▸ harbor", "12 % of all 299").press("enter").see("▾ harbor", "▸ external").press("enter").gone("▾ harbor").press("/", "graph forget", "enter").see("/graph forget", "forget: the item goes")
+	r.press("p").see("Plan ready: 7 of 7 stores", "The plan of").press("j").see("▸ harbor", "12 % of all 299").press("enter").see("▾ harbor", "▸ out of reach").press("enter").gone("▾ harbor").press("/", "graph forget", "enter").see("/graph forget", "forget: the item goes")
 	r.asked("c", "Shall it be redacted instead?").press("enter").see("cancelled").asked("H", "Keep ").press("enter").see("cancelled")
 	r.press("esc").see("1 of 8").press("esc").gone("The plan of").see("· planned")
 	for key, question := range map[string]string{"E": "for good?", "x": "Export everything", "T": "The deadline of"} {

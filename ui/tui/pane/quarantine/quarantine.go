@@ -283,7 +283,11 @@ func quarantineRecord(d *desk.Desk, e operator.QuarantineEntry) record.Row[opera
 	if desk.Held(e) {
 		now = "waits"
 	}
-	cells := []safetext.Text{esc.Line(e.Store), prose.NameFirst(esc, e.Source), esc.Const(now), esc.Const(d.Time.Age(e.At)), what}
+	at := e.At
+	if at.IsZero() && e.Writer != nil { // a live item is in no quarantine, but was written
+		at = e.Writer.At
+	}
+	cells := []safetext.Text{esc.Line(e.Store), prose.NameFirst(esc, e.Source), esc.Const(now), esc.Const(d.Time.Age(at)), what}
 	if d.Origins != nil {
 		who := esc.Const(desk.Nobody)
 		if e.Writer != nil {

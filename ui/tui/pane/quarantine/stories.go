@@ -77,7 +77,7 @@ func storyKind(sa *Stories) record.Kind[review.Story] {
 			{Title: "WRITTEN BY", Width: 17}, {Title: "ITEMS", Width: 6, Right: true, Dim: true}, {Title: "GIVEN", Width: 6, Right: true, Dim: true}, {Title: "AGE", Width: 5, Right: true, Dim: true}, {Title: "THE FIRST", Width: 24}, {Title: "SIGNALS"},
 		},
 		Least: []int{12, 6, 6, 5, 14, 14},
-		Traits: record.Traits[review.Story]{Badge: 6, Less: map[int]func(a, b review.Story) int{
+		Traits: record.Traits[review.Story]{Badge: 6, Worst: true, Less: map[int]func(a, b review.Story) int{
 			1: func(a, b review.Story) int { return cmp.Compare(len(a.Parts), len(b.Parts)) },
 			2: func(a, b review.Story) int { return cmp.Compare(a.Recalled, b.Recalled) },
 			3: func(a, b review.Story) int { return b.Last.Compare(a.Last) },
@@ -140,11 +140,33 @@ func blocked(s review.Story) (n int) {
 	return n
 }
 
-func (sa *Stories) row(s review.Story) record.Row[review.Story] {
-	esc, tone := sa.D.Esc, paint.ToneWarn
-	if blocked(s) > 0 {
-		tone = paint.ToneBad
+// state says in words how a story stands, by its worst part.
+func state(esc safetext.Escaper, s review.Story) (paint.Tone, safetext.Text) {
+	n, still, planted := len(s.Parts), 0, 0.0
+	for _, p := range s.Parts {
+		switch {
+		case p.Category == review.CategorySignals:
+			planted = max(planted, p.Sum)
+		case !p.Old:
+			still++
+		}
 	}
+	switch {
+	case still > 0 && still == n:
+		return paint.ToneBad, esc.Const("a scanner blocks it")
+	case still > 0:
+		return paint.ToneBad, esc.Sprintf("%s of %s blocked", prose.Group(still), prose.Group(n))
+	case planted > 0 || blocked(s) == 0:
+		return paint.ToneWarn, esc.Sprintf("looks planted, score %s; nothing of it is blocked", weight(planted))
+	}
+	return paint.ToneGood, esc.Const("a scanner blocked it; its source is clean now")
+}
+
+func weight(w float64) string { return strconv.FormatFloat(w, 'f', 1, 64) }
+
+func (sa *Stories) row(s review.Story) record.Row[review.Story] {
+	esc := sa.D.Esc
+	tone, _ := state(esc, s)
 	words := make([]safetext.Text, len(s.Signals))
 	for i, g := range s.Signals {
 		words[i] = esc.LineMax(strings.ReplaceAll(g, "_", " "), prose.MaxTitle)
@@ -176,14 +198,7 @@ func (sa *Stories) detail(ctx context.Context, s review.Story) *text.Page {
 	note := func(t paint.Tone, words safetext.Text) {
 		head = append(head, text.State(st, t, words).As(text.Note))
 	}
-	switch b := blocked(s); {
-	case b == len(s.Parts):
-		note(paint.ToneBad, esc.Const("a scanner blocks it"))
-	case b > 0:
-		note(paint.ToneBad, esc.Sprintf("%s of %s blocked", prose.Group(b), prose.Group(n)))
-	default:
-		note(paint.ToneWarn, esc.Const("looks planted; nothing of it is blocked"))
-	}
+	note(state(esc, s))
 	if told := sa.toldOf(ctx, s); !told.IsEmpty() {
 		note(paint.ToneWarn, told)
 	} else {
@@ -192,7 +207,7 @@ func (sa *Stories) detail(ctx context.Context, s review.Story) *text.Page {
 	for _, p := range s.Parts {
 		head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.LineMax(model.Ref{Store: p.Store, ID: cmp.Or(p.Name, p.ID)}.String(), desk.MaxField), Kind: text.Title})
 		head = append(head, sa.whyLines(p)...)
-		head = append(head, bodyLines(esc, p.Body)...)
+		head = append(head, bodyLines(esc, p)...)
 	}
 	return text.NewPage(head, "")
 }
@@ -209,32 +224,57 @@ func (sa *Stories) toldOf(ctx context.Context, s review.Story) safetext.Text {
 	return sa.D.Takebacks.GivenWords(ctx, refs, time.Time{})
 }
 
-// whyLines say in words why an entry is in a story.
+// whyLines say in words why an entry is in a story: its rule, or the signals of its text, the heaviest first.
 func (sa *Stories) whyLines(p review.Part) []text.Line {
 	esc, st := sa.D.Esc, sa.D.St
 	if p.Category != review.CategorySignals {
-		return []text.Line{{Value: st.Badge(paint.ToneBad, esc.Sprintf("blocked: %s (%s)", esc.LineMax(p.Cause, prose.MaxTitle), esc.Line(p.Category))), Kind: text.Bad}}
-	}
-	out := []text.Line{text.State(st, paint.ToneWarn, esc.Sprintf("score %s, because it", strconv.FormatFloat(p.Sum, 'f', 1, 64))).As(text.Note)}
-	for _, g := range p.Found {
-		why := esc.Sprintf("%s (%s)", esc.LineMax(g.Title, prose.MaxTitle), strconv.FormatFloat(g.Weight, 'f', 1, 64))
-		if g.Evidence != "" {
-			why = esc.Sprintf("%s: %s", why, esc.LineMax(g.Evidence, prose.MaxTitle))
-		} else if g.Start < g.End && g.End <= len(p.Body) {
-			why = esc.Sprintf("%s: %s", why, esc.LineMax(p.Body[g.Start:g.End], prose.MaxTitle))
+		tone, word := paint.ToneBad, "blocked"
+		if p.Old {
+			tone, word = paint.ToneGood, "blocked, and clean now"
 		}
-		out = append(out, text.Line{Name: esc.LineMax(strings.ReplaceAll(g.Name, "_", " "), prose.MaxTitle), Value: why})
+		return []text.Line{text.State(st, tone, esc.Sprintf("%s: %s (%s)", word, esc.LineMax(p.Cause, prose.MaxTitle), esc.Line(p.Category))).As(text.Note)}
 	}
-	return out
+	heaviest := func(a, b signal.Signal) int { return cmp.Compare(b.Weight, a.Weight) }
+	var why []safetext.Text
+	for _, g := range slices.SortedStableFunc(slices.Values(p.Found), heaviest) {
+		words := esc.Sprintf("%s %s", weight(g.Weight), esc.LineMax(g.Title, prose.MaxTitle))
+		if g.Evidence != "" {
+			words = esc.Sprintf("%s: %s", words, esc.LineMax(g.Evidence, prose.MaxTitle))
+		}
+		why = append(why, words)
+	}
+	return []text.Line{{Value: esc.Join(why, ", "), Kind: text.Note}}
 }
 
-func bodyLines(esc safetext.Escaper, body string) []text.Line {
+// bodyLines are the words of an entry, with the passages of its signals marked; the wording is that of all of it.
+func bodyLines(esc safetext.Escaper, p review.Part) []text.Line {
+	passages := slices.SortedFunc(slices.Values(p.Found), func(a, b signal.Signal) int { return cmp.Compare(a.Start, b.Start) })
+	passages = slices.DeleteFunc(passages, func(g signal.Signal) bool { return g.Name == "wording" })
 	var out []text.Line
-	for line := range strings.Lines(strings.TrimSpace(body)) {
-		if len(out) == storyLines {
+	at, skip := 0, text.NewPage(nil, p.Body).Begins()-1
+	for line := range strings.Lines(p.Body) {
+		start := at
+		at += len(line)
+		line = strings.TrimRight(line, "\r\n")
+		switch {
+		case skip > 0:
+			skip--
+			continue
+		case len(out) == 0 && line == "":
+			continue
+		case len(out) == storyLines:
 			return append(out, text.Line{Value: esc.Const("and more"), Kind: text.Note})
 		}
-		out = append(out, text.Line{Value: esc.LineMax(strings.TrimRight(line, "\r\n"), prose.MaxReason)})
+		l := text.Line{Value: esc.LineMax(line, prose.MaxReason)}
+		done := 0 // what is marked of the line so far: passages overlap
+		for _, g := range passages {
+			if from, to := max(g.Start-start, done), min(g.End-start, len(line)); from < to {
+				begin := esc.LineMax(line[:from], prose.MaxReason).Len()
+				l.Runs = append(l.Runs, paint.Stretch{Start: begin, End: min(esc.LineMax(line[:to], prose.MaxReason).Len(), l.Value.Len()), Look: paint.LookMark})
+				done = to
+			}
+		}
+		out = append(out, l)
 	}
 	return out
 }
