@@ -148,9 +148,10 @@ func TestErasureFromIntakeToReceipt(t *testing.T) {
 			// Every Cancel must leave everything unchanged.
 			r.press("a").form("File a request to be forgotten").golden(frame("form"))
 			r.press("esc").see("cancelled", "No erasure requests")
-			r.press("a").form("File a request to be forgotten", "usr_maren", "tab", "Maren Holt; HF-2207", "tab", "tab", "she asked by letter", "tab", "tab").see("[Go on]")
+			r.press("a").form("File a request to be forgotten", "usr_maren", "tab", "tab", "x", "tab", "a letter", "tab", "tab").see("[Go on]").press("enter").form("✖ Write a date like 2026-05-31.").press("esc").see("cancelled")
+			r.press("a").form("File a request to be forgotten").press("tab", "tab", "tab", "tab", "tab", "tab").see("[Clear form]").press("enter").form("File a request to be forgotten", "usr_maren", "tab", "Maren Holt; HF-2207", "tab", "tab", "she asked by letter", "tab", "tab").see("[Go on]")
 			r.press("enter").answer("Is Maren Holt this person", "tab").see("[Yes, this person]").press("enter")
-			r.answer("Is HF-2207 this person", "tab").see("[Yes, this person]").press("enter")
+			r.answer("Is HF-2207 this person").press("y")
 			r.answer("File this request?").golden(frame("file"))
 			r.press("tab").see("[File it]").press("enter").see("▌in 31 days", "usr_maren")
 			r.press("ctrl+r").golden(frame("list"))

@@ -211,8 +211,8 @@ func TestLinearReview(t *testing.T) {
 		says  []string
 	}{
 		{"read", []string{"quarantine", "1"}, []string{"3 entries.", "1. crews/eng/shared/CREW.md in crewship, rule ignore_previous", "2. Store hostile: PROBLEM", "matched: Ignore previous", "source now: still poisoned"}},
-		{"release refused", []string{"quarantine", "release 1", ".old", ".", "release", "CREW.md", "cleaned", "no"},
-			[]string{"Release crews/eng/shared/CREW.md?", "The text is as it stands in the source", "Type CREW.md", "required", "The store did not take it: the text is still blocked", "your text is kept"}},
+		{"release refused", []string{"quarantine", "release 1", ".old", ".", "release 1", "Ignore previous words too", ".", "release", "CREW.md", "cleaned", "no"},
+			[]string{"nothing was changed: the source is still poisoned", "Release crews/eng/shared/CREW.md?", "Type CREW.md", "required", "The store did not take it: the text is still blocked", "your text is kept"}},
 		{"release wants a reason", []string{"quarantine", "release 1", "# Engineering", ".", "release", "CREW.md", ""}, []string{"Reason, for the audit log, required", "A reason is required.", "not saved; your text is kept"}},
 		{"release", []string{"quarantine", "release 1", "# Engineering", ".", "release", "CREW.md", "cleaned by hand", "refresh"}, []string{"Done: released crews/eng/shared/CREW.md", "undo undo-1", "2 entries."}},
 		{"delete", []string{"quarantine", "delete 1", "no", "delete 1", "CREW.md", "", "refresh", "delete 1", "release 1"}, []string{"Delete the quarantine entry of crews/eng/shared/CREW.md?", "Nothing was changed.", "Done: forgot q/1", "2 entries.", "Not here: the store's quarantine holds no such entry", "Not here:"}},

@@ -159,6 +159,8 @@ func (ed *Edits) Wrote(e *Edit, text string, unread, failed error) tea.Cmd {
 		return ed.ThrowAway(e, "the editor ended with an error and nothing was written: nothing was changed")
 	case same && e.Original == e.Base && e.What != releaseItem:
 		return ed.ThrowAway(e, "the text is as it was: nothing was changed")
+	case same && e.What == releaseItem && !desk.Held(e.entry) && e.entry.Live == operator.LivePoisoned:
+		return ed.ThrowAway(e, "nothing was changed: the source is still poisoned, and only an edit of it passes the scanner")
 	case failed != nil:
 		return ed.D.Modal.Show(ed.troubleDialog(e, esc.Sprintf("The editor ended with an error: %s. What it has written may not be all.", esc.Err(failed)), text))
 	}

@@ -114,6 +114,7 @@ func (rq *requests) intakeDialog(in intake, at int, wrong string) *dialog.Dialog
 func (rq *requests) checkIntake(ctx context.Context, in intake) *dialog.Dialog {
 	_, idErr := subject.New(in.subject)
 	_, allErr := subject.New(append([]string{in.subject}, in.given()...)...)
+	_, noDate := gdpr.ParseDate(in.received)
 	_, dateErr := gdpr.Received(in.received, rq.D.Time.Clock.Now())
 	words := func(err error) string { return prose.Reason(rq.D.Esc, err).String() }
 	switch {
@@ -123,6 +124,8 @@ func (rq *requests) checkIntake(ctx context.Context, in intake) *dialog.Dialog {
 		return rq.intakeDialog(in, 0, "The id: "+words(idErr))
 	case allErr != nil:
 		return rq.intakeDialog(in, 1, "An alias: "+words(allErr))
+	case noDate != nil: // what was typed stands in the field
+		return rq.intakeDialog(in, 2, "Write a date like 2026-05-31.")
 	case dateErr != nil:
 		return rq.intakeDialog(in, 2, "The date: "+words(dateErr))
 	case strings.TrimSpace(in.ground) == "":
@@ -167,7 +170,7 @@ func (rq *requests) nextIntake(ctx context.Context, in intake) *dialog.Dialog {
 			lines = append(lines, text.Line{Value: esc.Sprintf("You did not give it: %s ties it to the person (%s).", p.Store, esc.LineMax(p.Field, prose.MaxTitle)), Kind: text.Note})
 		}
 		lines = append(lines, text.Lines(esc, text.Alert, identifier.Warnings(alias))...)
-		return &dialog.Dialog{Title: esc.Const("Alias"), NoReason: true, Canceled: rq.laidAside(func() intake { return in }), Lines: lines, Choices: []dialog.Choice{{Verb: "Yes, this person", Act: answer(true)}, {Verb: "Leave it out", Act: answer(false)}}}
+		return &dialog.Dialog{Title: esc.Const("Alias"), NoReason: true, Canceled: rq.laidAside(func() intake { return in }), Lines: lines, Choices: []dialog.Choice{{Verb: "Yes, this person", Key: "y", Act: answer(true)}, {Verb: "Leave it out", Key: "l", Act: answer(false)}}}
 	}
 	return rq.fileDialog(ctx, in)
 }
