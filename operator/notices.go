@@ -17,18 +17,18 @@ import (
 // Notices tell an operator at login of acts without an outcome, and of long work in runner's journal that
 // broke off.
 func (s *Session) Notices(ctx context.Context, runner *jobs.Runner) []string {
-	return slices.Concat(s.openIntents(ctx), s.brokenOff(ctx, runner), s.dueSoon(ctx), s.unanchored(ctx))
+	return slices.Concat(s.openIntents(ctx), s.brokenOff(ctx, runner), s.unanchored(ctx))
 }
 
-// dueWithin is the number of days before its deadline from which a login names a request.
-const dueWithin = 7
+// DueWithin is the number of days before its deadline from which a console names a request.
+const DueWithin = 7
 
-// dueSoon names the erasures that must be answered soon, for roles that may read them.
-func (s *Session) dueSoon(context.Context) []string {
+// DueSoon names the erasures that must be answered soon, for roles that may read them.
+func (s *Session) DueSoon() []string {
 	if s.May(ReadRequests) != nil {
 		return nil
 	}
-	due, err := s.desk.DueWithin(dueWithin)
+	due, err := s.desk.DueWithin(DueWithin)
 	if err != nil {
 		return []string{"erasure requests cannot be looked at: " + err.Error()}
 	}
@@ -36,7 +36,7 @@ func (s *Session) dueSoon(context.Context) []string {
 		return nil
 	}
 	first := due[0]
-	return []string{fmt.Sprintf("%s due within %d days or over, the first %s: %s (%s)", plural(int64(len(due)), "erasure request"), dueWithin, first.ID, first.Deadline.Format("2006-01-02"), first.Words)}
+	return []string{fmt.Sprintf("%s due within %d days or over, the first %s: %s (%s)", plural(int64(len(due)), "erasure request"), DueWithin, first.ID, first.Deadline.Format("2006-01-02"), first.Words)}
 }
 
 // unanchored tells of failing anchors; a log without anchors is reported by Health.

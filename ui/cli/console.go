@@ -121,7 +121,7 @@ func (a *app) acting(ctx context.Context, s *operator.Session, o tui.Options, ru
 		return at
 	}
 	kept, serr := o.Drafts.Sweep()
-	o.Notices = s.Notices(ctx, runner)
+	o.Notices, o.Due = s.Notices(ctx, runner), s.DueSoon()
 	for _, path := range kept {
 		o.Notices = append(o.Notices, "a text that was being edited when a session broke off is kept for 30 days: "+path)
 	}

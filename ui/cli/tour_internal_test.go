@@ -78,7 +78,7 @@ func TestTheTourSeesWhatItSays(t *testing.T) {
 			drawn.Wait()
 		}
 	}
-	see("esc closes it")
+	see("harbor")
 	for _, s := range tour.Steps {
 		for _, k := range s.Keys {
 			if _, err := io.WriteString(near, k); err != nil {

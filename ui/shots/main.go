@@ -167,7 +167,7 @@ func film(at size, steps []step, look func(c *camera, step int)) error {
 	c.drawn = sync.NewCond(&c.mu)
 	go c.watch(tty)
 	go func() { _, _ = io.Copy(tty, c.screen) }() // the terminal's answers to queries
-	if err := c.see("esc closes it"); err != nil {
+	if err := c.see("harbor"); err != nil {
 		return err
 	}
 	for i, st := range append([]step{{"\x1b", " of "}}, steps...) {

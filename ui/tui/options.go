@@ -23,6 +23,7 @@ type Options struct {
 	// log cannot be written, or the role is reader.
 	ReadOnlyReason string
 	Notices        []string // shown at the start: intents that have no outcome
+	Due            []string // among the notices, and in no box at the start: the tabs say it all day
 	// Anchored says how much of the audit log is anchored, empty without an anchor; nil: unknown.
 	Anchored func(context.Context) (string, model.HealthState)
 

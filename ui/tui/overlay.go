@@ -152,8 +152,9 @@ func (ps *pages) noticeLines() []text.Line {
 			{Kind: text.Blank},
 		}
 	}
-	lines = append(lines, text.Lines(esc, text.Warn, ps.a.O.Notices)...)
-	if len(ps.a.O.Notices) == 0 {
+	all := slices.Concat(ps.a.O.Notices, ps.a.O.Due)
+	lines = append(lines, text.Lines(esc, text.Warn, all)...)
+	if len(all) == 0 {
 		lines = append(lines, text.Line{Value: esc.Const("There are no notices.")})
 	}
 	return lines

@@ -34,11 +34,8 @@ type screen struct {
 	counted atomic.Pointer[dues] // by the newest fetch
 }
 
-// Requests due within dueDays are on the badge; dueEvery is the pause between two counts.
-const (
-	dueDays  = 3
-	dueEvery = 15 * time.Second
-)
+// dueEvery is the pause between two counts of the requests that are due soon.
+const dueEvery = 15 * time.Second
 
 type dueTick struct{}
 
@@ -71,7 +68,7 @@ func (p *screen) dueOf(all []operator.ErasureRequest) (n dues) {
 		case r.Done() || r.PausedSince != "":
 		case left < 0:
 			n.overdue++
-		case left <= dueDays:
+		case left <= operator.DueWithin:
 			if n.soon++; n.soon == 1 || left < n.days {
 				n.days = left
 			}
@@ -257,7 +254,7 @@ func erasureRecord(d *desk.Desk, r operator.ErasureRequest) record.Row[operator.
 	case r.Done() || r.PausedSince != "":
 	case left < 0:
 		due = paint.ToneBad
-	case left <= 7:
+	case left <= operator.DueWithin:
 		due = paint.ToneWarn
 	}
 	state := paint.ToneInfo
