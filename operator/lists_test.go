@@ -366,3 +366,21 @@ func TestAnItemKnowsItsConflict(t *testing.T) {
 		t.Errorf("after the resolve: %s", got)
 	}
 }
+
+// TestAStoreThatIsGoneSaysWhatToDo: the first words of a problem are read where a line is short, so it must begin with the
+// store and the reason, without the operation.
+func TestAStoreThatIsGoneSaysWhatToDo(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "ferry")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := newSession(t, func(*Options) {})
+	s.Open(t.Context(), []backends.StoreConfig{{Name: "ferry", Kind: "vault", Path: dir}}, time.Second)
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	page, err := s.Conflicts(NewChanges(t.Context())).Conflicts(t.Context(), PageQuery{Limit: 9})
+	if want := `ferry: the store's directory "ferry" is gone; mount it or correct its path`; err != nil || len(page.Problems) != 1 || page.Problems[0] != want {
+		t.Errorf("%v, problems %q, want %q", err, page.Problems, want)
+	}
+}
