@@ -31,7 +31,7 @@ func (d *driver) lineOf(text string) string {
 // An item must open at its title, even from a preview that had no room for it.
 func TestSmallestItemOpensAtItsTitle(t *testing.T) {
 	d := smallest(t)
-	d.keys("down", "down", "down", "enter").await("1 of 2").await("more: K").keys("enter").await("reference ").wants(t, "tier ", "line 1 of")
+	d.keys("down", "down", "down", "enter").await("1 of 2").await("more: J K").keys("enter").await("daily, 79 B, 05-20").wants(t, "1 # Wednesday", "line 4 of 4")
 	// A place that is too long must keep its last name whole.
 	if line := d.lineOf("Tiers › …"); !strings.Contains(line, "…/2026-05-20.md") {
 		t.Errorf("the breadcrumbs are %q", line)

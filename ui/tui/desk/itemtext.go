@@ -2,6 +2,7 @@ package desk
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"memdesk/internal/safetext"
@@ -24,10 +25,17 @@ func FailedText(esc safetext.Escaper, ref model.Ref, err error) *text.Page {
 	}, "")
 }
 
-// ItemText is an item for the pager: metadata first, then the body.
+// ItemText is an item for the pager: its title, a line of its state and what is wrong with it, then the body, then the rest.
 func ItemText(d *Desk, s model.Store, it model.Item) *text.Page {
 	esc := d.Esc
-	head := []text.Line{{Value: esc.LineMax(cmp.Or(FirstWords(it.Title), it.ID), MaxField), Kind: text.Title}}
+	spec, _ := s.Tier(it.Tier)
+	state, written := itemState(d, spec, it), esc.Const("nobody knows")
+	if d.Origins != nil {
+		if r, kept, ok := d.Origins.WriterOfItem(s, it); ok {
+			state, written = esc.Sprintf("%s, by %s", state, WriterCell(esc, r)), WriterWords(d, operator.Written{Row: r, Kept: kept})
+		}
+	}
+	head := []text.Line{{Value: esc.LineMax(cmp.Or(FirstWords(it.Title), it.ID), MaxField), Kind: text.Title}, {Value: state, Kind: text.Note}}
 	for _, f := range it.Flags {
 		head = append(head, text.Line{Value: esc.Line(cmp.Or(flagWords[f], string(f))), Kind: text.Warn})
 	}
@@ -35,26 +43,52 @@ func ItemText(d *Desk, s model.Store, it model.Item) *text.Page {
 		head = append(head, text.Advice(esc, partWords[part]).As(text.Warn))
 	}
 	head = append(head, text.Known(text.Line{Value: d.Planted(it.Body), Kind: text.Alert})...)
-	spec, _ := s.Tier(it.Tier)
-	tier := esc.Line(it.Tier)
-	if spec.Title != "" {
-		tier = esc.Sprintf("%s (%s)", tier, esc.Line(spec.Title))
-	}
-	head = append(head, Field("reference", esc.Line(model.Ref{Store: s.Name, ID: it.ID}.String())), Field("tier", tier))
-	head = append(head, text.Known(Field("scope", esc.Line(it.Scope)), Field("size", sizeText(esc, spec, it)), Field("changed", esc.Const(Changed(d, it.Modified))))...)
-	head = append(head, d.writerLines(s, it)...)
-	head = append(head, text.Known(Field("revision", esc.Line(string(it.Revision))))...)
 	if hidden := safetext.Hidden(it.Body); hidden > 0 {
 		head = append(head, text.Line{Name: esc.Const("hidden"), Kind: text.Warn,
 			Value: esc.Sprintf("%s shown escaped", prose.Plural(hidden, "control or invisible character"))})
 	}
-	head = append(head, MetaLines(esc, it)...)
-	head = append(head, linkLines(esc, it)...)
 	head = append(head, text.Line{Kind: text.Blank})
 	if it.Body == "" {
 		head = append(head, text.Line{Value: esc.Const("The body is empty."), Kind: text.Note})
 	}
-	return text.NewPage(head, it.Body)
+	tier := esc.Line(it.Tier)
+	if spec.Title != "" {
+		tier = esc.Sprintf("%s (%s)", tier, esc.Line(spec.Title))
+	}
+	page := text.NewPage(head, it.Body)
+	page.Foot = append(linkLines(esc, it), text.Line{Kind: text.Blank}, Field("reference", esc.Line(model.Ref{Store: s.Name, ID: it.ID}.String())), Field("tier", tier))
+	page.Foot = append(page.Foot, text.Known(Field("scope", esc.Line(it.Scope)), Field("size", sizeText(esc, spec, it)), Field("changed", esc.Const(Changed(d, it.Modified))))...)
+	if d.Origins != nil {
+		page.Foot = append(page.Foot, Field("written by", written))
+	}
+	page.Foot = append(page.Foot, text.Known(Field("revision", esc.Line(string(it.Revision))))...)
+	it.Meta = slices.DeleteFunc(slices.Clone(it.Meta), func(f model.Field) bool { return said(it, f) })
+	page.Foot = append(page.Foot, MetaLines(esc, it)...)
+	return page
+}
+
+// itemState is where an item is, how full that is, and since when it is so.
+func itemState(d *Desk, spec model.TierSpec, it model.Item) safetext.Text {
+	esc := d.Esc
+	state := esc.Sprintf("%s, %s", esc.Line(it.Tier), prose.Size(it.Bytes))
+	if spec.Cap > 0 && spec.CapUnit == model.CapBytes {
+		state = esc.Sprintf("%s of %s", state, prose.Capacity(spec))
+	}
+	if !it.Modified.IsZero() {
+		state = esc.Sprintf("%s, %s", state, d.Time.Day(it.Modified))
+	}
+	return state
+}
+
+// said reports whether a field of an item only repeats its title or its tier.
+func said(it model.Item, f model.Field) bool {
+	switch f.Name {
+	case "title", "name":
+		return f.Value == it.Title
+	case "status", "type", "kind", "tier":
+		return f.Value == it.Tier
+	}
+	return false
 }
 
 // partWords say what an item is in a conflict, and where that is settled.
@@ -159,17 +193,6 @@ func WriterCell(esc safetext.Escaper, r origin.Row) safetext.Text {
 		return esc.Sprintf("%s, %s", who, esc.Const(r.Channel))
 	}
 	return who
-}
-
-func (d *Desk) writerLines(s model.Store, it model.Item) []text.Line {
-	if d.Origins == nil {
-		return nil
-	}
-	r, kept, ok := d.Origins.WriterOfItem(s, it)
-	if !ok {
-		return []text.Line{{Name: d.Esc.Const("written by"), Value: d.Esc.Const("nobody knows")}}
-	}
-	return []text.Line{{Name: d.Esc.Const("written by"), Value: WriterWords(d, operator.Written{Row: r, Kept: kept})}}
 }
 
 func WriterWords(d *Desk, w operator.Written) safetext.Text {

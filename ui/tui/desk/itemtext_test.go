@@ -2,11 +2,13 @@ package desk
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/origin"
+	"memdesk/ui/tui/kit/text"
 )
 
 // TestEmptyFields: fields without a value are named in one line, behind those with one.
@@ -18,6 +20,32 @@ func TestEmptyFields(t *testing.T) {
 	}
 	if len(got) != 2 || got[0] != "type epic" || got[1] != " empty: owner, parent" {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestAnItemBeginsWithItsText: above it stand its title and state alone, below it the rest, and nothing twice.
+func TestAnItemBeginsWithItsText(t *testing.T) {
+	d := testDesk()
+	s := model.Store{Name: "work", Tiers: []model.TierSpec{{Name: "open", Cap: 4000, CapUnit: model.CapBytes}}}
+	page := ItemText(d, s, model.Item{Header: model.Header{ID: "yard-1", Title: "Ovens", Tier: "open", Bytes: 8}, Body: "Waits.\n", Links: []model.Link{{Role: "blocks", Other: []string{"yard-2"}}},
+		Meta: []model.Field{{Name: "title", Value: "Ovens"}, {Name: "status", Value: "open"}, {Name: "was", Value: "open"}}})
+	lines := func(all []text.Line) (out string) {
+		for _, l := range all {
+			out += l.Name.String() + ": " + l.Value.String() + "\n"
+		}
+		return out
+	}
+	if got := lines(page.Head); got != ": Ovens\n: open, 8 B of 4.0 KB\n: \n" {
+		t.Errorf("above the text: %q", got)
+	}
+	got := lines(page.Foot)
+	for _, want := range []string{"blocks: yard-2\n", "reference: work:yard-1\n", "was: open\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q below the text:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "title: ") || strings.Contains(got, "status: ") {
+		t.Errorf("below the text a second time:\n%s", got)
 	}
 }
 

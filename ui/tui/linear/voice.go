@@ -123,7 +123,12 @@ func (v *voice) worded(l text.Line) safetext.Text {
 
 // read speaks a text in pieces that a listener can take in; more continues.
 func (v *voice) read(t *text.Page) {
-	for _, h := range t.Head {
+	v.lines(t.Head)
+	v.body(&spoken{t: t})
+}
+
+func (v *voice) lines(all []text.Line) {
+	for _, h := range all {
 		switch {
 		case h.Kind == text.Blank:
 		case h.Name.IsEmpty():
@@ -132,7 +137,6 @@ func (v *voice) read(t *text.Page) {
 			v.say("%s: %s", h.Name, v.worded(h))
 		}
 	}
-	v.body(&spoken{t: t})
 }
 
 // spoken is a text being read out.
@@ -160,9 +164,11 @@ func (v *voice) body(s *spoken) {
 	case s.off < len(t.Body):
 		v.say("Line %s of %s; more goes on.", prose.Group(t.LineAt(s.off)), prose.Group(t.Total))
 		v.more = func() { v.body(s) }
+		return
 	case t.Body != "":
 		v.say("End.")
 	}
+	v.lines(t.Foot)
 }
 
 // diffWords are the words for the signs of a comparison.

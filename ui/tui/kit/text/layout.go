@@ -11,7 +11,8 @@ import (
 	"memdesk/ui/tui/kit/paint"
 )
 
-// RowRef is a row of the wrapped text: a piece of the body by its offset (-1: the head), and the row in it.
+// RowRef is a row of the wrapped text: a piece of the body by its offset (-1: the head, the body's length: the foot),
+// and the row in it.
 type RowRef struct{ Off, sub int }
 
 var Start = RowRef{Off: -1}
@@ -31,7 +32,7 @@ type Wrapped struct {
 	Look   paint.Look      // of the whole row, in a body
 	Runs   []paint.Stretch // parts of text with a look of their own
 
-	head      int             // number of the head line; unused in a body
+	head      int             // number of the line of the head, or of the foot as a spot counts it; unused in a body
 	labelRuns []paint.Stretch // parts of label with a look of their own
 	here      bool            // the current match begins here
 }
@@ -56,9 +57,9 @@ type Layout struct {
 // Labels of head lines share one column as wide as the widest, within limits.
 const minLabel, maxLabel = 12, 20
 
-func (l Layout) labels(t *Page) int {
+func (l Layout) labels(lines []Line) int {
 	w := minLabel
-	for _, h := range t.Head {
+	for _, h := range lines {
 		if h.Kind != Blank && !h.Value.IsEmpty() {
 			w = max(w, h.Name.Width())
 		}
@@ -66,26 +67,27 @@ func (l Layout) labels(t *Page) int {
 	return min(w, maxLabel)
 }
 
-func (l Layout) headRows(t *Page) []Wrapped {
+// lineRows wraps the lines of a head or a foot, which are at an offset and numbered from first on.
+func (l Layout) lineRows(lines []Line, off, first int) []Wrapped {
 	var out []Wrapped
-	label := l.labels(t)
-	for n, h := range t.Head {
-		first := len(out)
+	label := l.labels(lines)
+	for n, h := range lines {
+		begin := len(out)
 		if h.Kind == Blank {
 			out = append(out, Wrapped{kind: Blank})
 		} else {
 			out = append(out, l.headLine(h, label)...)
 		}
-		for i := first; i < len(out); i++ {
-			out[i].head = n
+		for i := begin; i < len(out); i++ {
+			out[i].head = first + n
 		}
 		if len(h.Runs) > 0 {
-			l.cut(h.Value, h.Runs, out[first:])
+			l.cut(h.Value, h.Runs, out[begin:])
 		}
-		l.seek(t, n, out[first:])
+		l.seek(h, first+n, out[begin:])
 	}
 	for i := range out {
-		out[i].At = RowRef{Off: -1, sub: i}
+		out[i].At = RowRef{Off: off, sub: i}
 		if (out[i].kind == Field || out[i].kind == Key) && l.needle == nil {
 			out[i].hits = Matches(out[i].Text, l.terms)
 		}
@@ -121,12 +123,11 @@ func (l Layout) headLine(h Line, label int) (out []Wrapped) {
 	return out
 }
 
-// seek marks the matches in the rows of one head line.
-func (l Layout) seek(t *Page, n int, rows []Wrapped) {
+// seek marks the matches in the rows of one line of a head or a foot.
+func (l Layout) seek(h Line, n int, rows []Wrapped) {
 	if l.needle == nil || len(rows) == 0 {
 		return
 	}
-	h := t.Head[n]
 	runs := func(part int, value safetext.Text) (out []paint.Stretch) {
 		for _, s := range l.needle.spans(value) {
 			out = append(out, paint.Stretch{Start: s.Start, End: s.End, Look: l.lookAt(spot{n, part, s.Start, s.End})})
@@ -294,8 +295,8 @@ func (l Layout) Around(t *Page, at RowRef, before, after int) (rows []Wrapped, i
 	l.grid = new(grid)
 	var head, body []Wrapped
 	off := max(at.Off, 0)
-	line := t.LineAt(off)
-	for next, n := off, line; next < len(t.Body) && len(body) < after+at.sub+1; {
+	next, n := off, t.LineAt(off)
+	for next < len(t.Body) && len(body) < after+at.sub+1 {
 		piece := l.pieceRows(t, next, n)
 		if _, after := t.PieceEnd(next); after > 0 && t.Body[after-1] == '\n' {
 			n++
@@ -303,8 +304,15 @@ func (l Layout) Around(t *Page, at RowRef, before, after int) (rows []Wrapped, i
 		next = piece[0].next
 		body = append(body, piece...)
 	}
+	if next >= len(t.Body) {
+		foot := l.lineRows(t.Foot, len(t.Body), len(t.Head)+1)
+		for i := range foot {
+			foot[i].next, foot[i].line = next, t.Total
+		}
+		body = append(body, foot...)
+	}
 	var above [][]Wrapped
-	n := 0
+	n = 0
 	for prev := off; prev > 0 && n < before; {
 		prev = t.pieceBefore(prev)
 		piece := l.pieceRows(t, prev, t.LineAt(prev))
@@ -313,7 +321,7 @@ func (l Layout) Around(t *Page, at RowRef, before, after int) (rows []Wrapped, i
 		off = prev
 	}
 	if off == 0 {
-		head = l.headRows(t)
+		head = l.lineRows(t.Head, -1, 0)
 	}
 	rows = head
 	for i := len(above) - 1; i >= 0; i-- {

@@ -2,7 +2,6 @@ package text
 
 import (
 	"iter"
-	"slices"
 	"sort"
 	"strings"
 	"unicode"
@@ -124,28 +123,25 @@ func (n *needle) spans(t safetext.Text) []safetext.Span {
 	return out
 }
 
-// inHead gives the matches in the head of a text, from a line on.
-func (n *needle) inHead(t *Page, from int) iter.Seq[spot] {
-	return func(yield func(spot) bool) {
-		for i := from; i < len(t.Head); i++ {
-			for part, value := range []safetext.Text{partName: t.Head[i].Name, partValue: t.Head[i].Value} {
-				for _, s := range n.spans(value) {
-					if !yield(spot{i, part, s.Start, s.End}) {
-						return
-					}
-				}
+// inLines are the matches in the lines of a head or a foot, numbered from first on.
+func (n *needle) inLines(lines []Line, first int) (out []spot) {
+	for i, l := range lines {
+		for part, value := range []safetext.Text{partName: l.Name, partValue: l.Value} {
+			for _, s := range n.spans(value) {
+				out = append(out, spot{first + i, part, s.Start, s.End})
 			}
 		}
 	}
+	return out
 }
 
-// spot is the place of a match: in the name or the value of a head line, or in the body after them.
+// spot is the place of a match: in the name or the value of a line above or below the body, or in the body.
 type spot struct {
-	head, part int // head is the number of head lines for the body
+	head, part int // head is the number of head lines for the body, and goes on from there below it
 	start, end int
 }
 
-// The parts of a head line.
+// The parts of a line.
 const (
 	partName = iota
 	partValue
@@ -168,6 +164,7 @@ type finding struct {
 	text   *Page
 	needle *needle
 	head   []spot
+	foot   []spot
 	before []int // matches of the body that begin before each block
 	from   []int // first possible match of each block: an earlier one may reach into it
 	Total  int
@@ -175,7 +172,7 @@ type finding struct {
 
 // in searches a whole text, so it belongs in a command; nil when stale reports true.
 func (n *needle) in(t *Page, stale func() bool) *finding {
-	f := &finding{text: t, needle: n, head: slices.Collect(n.inHead(t, 0))}
+	f := &finding{text: t, needle: n, head: n.inLines(t.Head, 0), foot: n.inLines(t.Foot, len(t.Head)+1)}
 	count, at := 0, 0
 	for block := 0; block < len(t.Body); block += blockBytes {
 		if stale() {
@@ -188,14 +185,18 @@ func (n *needle) in(t *Page, stale func() bool) *finding {
 			at = end
 		}
 	}
-	f.Total = len(f.head) + count
+	f.Total = len(f.head) + count + len(f.foot)
 	return f
 }
 
 // ahead counts the matches that begin before a place.
 func (f *finding) ahead(at spot) int {
-	n := sort.Search(len(f.head), func(i int) bool { return !f.head[i].before(at) })
-	if at.head < len(f.text.Head) || len(f.from) == 0 {
+	first := func(all []spot) int { return sort.Search(len(all), func(i int) bool { return !all[i].before(at) }) }
+	n := first(f.head)
+	switch {
+	case at.head > len(f.text.Head):
+		return f.Total - len(f.foot) + first(f.foot)
+	case at.head < len(f.text.Head), len(f.from) == 0:
 		return n
 	}
 	b := min(at.start/blockBytes, len(f.from)-1)
@@ -210,6 +211,9 @@ func (f *finding) ahead(at spot) int {
 func (f *finding) nth(n int) spot {
 	if n < len(f.head) {
 		return f.head[n]
+	}
+	if below := n - (f.Total - len(f.foot)); below >= 0 {
+		return f.foot[below]
 	}
 	n -= len(f.head)
 	b := sort.Search(len(f.before), func(i int) bool { return f.before[i] > n }) - 1
@@ -234,8 +238,11 @@ func (n *needle) reach() int {
 
 // rowOf is the piece in which the row of a match is searched.
 func (t *Page) rowOf(s spot) RowRef {
-	if s.head < len(t.Head) {
+	switch {
+	case s.head < len(t.Head):
 		return Start
+	case s.head > len(t.Head):
+		return RowRef{Off: len(t.Body)}
 	}
 	return RowRef{Off: t.pieceNear(t.LineStart(s.start), s.start)}
 }

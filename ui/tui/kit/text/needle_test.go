@@ -47,6 +47,7 @@ func TestFindingAgainstWholeText(t *testing.T) {
 		s := strings.Join(rapid.SliceOfN(piece, 0, 12).Draw(t, "pieces"), "")
 		n := NewNeedle(rapid.SampledFrom([]string{"a", "ab", "bb", "É", "東", "ab a", "b\n"}).Draw(t, "words"))
 		x := NewPage([]Line{{Name: safetext.Const("ab"), Value: safetext.Const("A and aB")}}, s)
+		x.Foot = []Line{{Kind: Blank}, {Name: safetext.Const("b"), Value: safetext.Const("ab bb")}}
 		f := n.in(x, func() bool { return false })
 		var all []spot
 		for part, v := range []safetext.Text{x.Head[0].Name, x.Head[0].Value} {
@@ -56,6 +57,11 @@ func TestFindingAgainstWholeText(t *testing.T) {
 		}
 		for start, end := range n.each(s, 0, len(s)) {
 			all = append(all, spot{1, 0, start, end})
+		}
+		for part, v := range []safetext.Text{x.Foot[1].Name, x.Foot[1].Value} {
+			for _, sp := range n.spans(v) {
+				all = append(all, spot{3, part, sp.Start, sp.End})
+			}
 		}
 		if f.Total != len(all) {
 			t.Fatalf("%d matches, want %d", f.Total, len(all))

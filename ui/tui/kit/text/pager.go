@@ -255,7 +255,7 @@ func (p *Pager) Framed(width, height int) []string {
 func (p *Pager) renderRow(w Wrapped, width int) string {
 	st := p.St
 	r := st.Row(width)
-	if w.At.Off >= 0 {
+	if w.At.Off >= 0 && w.At.Off < len(p.Shown.Body) {
 		number := safetext.Text{}
 		switch {
 		case w.cont && w.At.sub == 0:
@@ -308,7 +308,7 @@ func headPaint(s *paint.Styles, k Kind) paint.Paint {
 // Paragraph draws a line between two blank columns, wrapped.
 func Paragraph(st *paint.Styles, l Line, width int) []string {
 	var out []string
-	for _, w := range (Layout{St: st, Width: width - 2}).headRows(&Page{Head: []Line{l}}) {
+	for _, w := range (Layout{St: st, Width: width - 2}).lineRows([]Line{l}, -1, 0) {
 		out = append(out, " "+headRow(st, w, width-2)+" ")
 	}
 	return out

@@ -100,13 +100,20 @@ func TestPagerAgainstWholeText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		head := []Line{{Value: safetext.Const("title"), Kind: Title}, {Name: safetext.Const("size"), Value: safetext.Const("12")}}
 		x := NewPage(head, body(t))
+		if rapid.Bool().Draw(t, "foot") {
+			x.Foot = []Line{{Kind: Blank}, {Name: safetext.Const("changed"), Value: safetext.Const(strings.Repeat("long ago ", 12))}}
+		}
 		p := newPagerOn(rapid.IntRange(40, 90).Draw(t, "width"), rapid.IntRange(1, 12).Draw(t, "height"))
 		l := Layout{St: p.St, Width: p.Width}
-		all := l.headRows(x)
+		all := l.lineRows(x.Head, -1, 0)
 		for at := 0; at < len(x.Body); {
 			rows := l.pieceRows(x, at, x.LineAt(at))
 			all = append(all, rows...)
 			at = rows[0].next
+		}
+		for _, r := range l.lineRows(x.Foot, len(x.Body), 0) {
+			r.line = x.Total
+			all = append(all, r)
 		}
 		p.Show(x, 0, nil)
 		p.settle()

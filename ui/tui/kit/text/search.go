@@ -122,7 +122,7 @@ func (p *Pager) Searched() tea.Cmd {
 
 // spotAt is the first spot of a row.
 func (p *Pager) spotAt(at RowRef) spot {
-	if at.Off >= 0 {
+	if at.Off >= 0 && at.Off < len(p.Text.Body) {
 		return spot{head: len(p.Text.Head), start: at.Off}
 	}
 	if i := slices.IndexFunc(p.Rows, func(r Wrapped) bool { return r.At == at }); i >= 0 && p.Shown == p.Text {

@@ -23,12 +23,13 @@ const (
 	blockBytes = 64 << 10
 )
 
-// Page is a document for the pager: head lines that are safe already, and a body of any size that
+// Page is a document for the pager: lines that are safe already above and below a body of any size that
 // is escaped only where it is shown. It never changes after NewPage, so commands may read it while
 // the console runs.
 type Page struct {
 	Head  []Line
 	Body  string
+	Foot  []Line
 	lines []int // newlines before each block of the body
 	Total int   // lines of the body
 
