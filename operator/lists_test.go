@@ -275,7 +275,7 @@ func TestIntentsNewerThanTheVerification(t *testing.T) {
 	open := func(want int) {
 		t.Helper()
 		page, err := s.Events(t.Context(), PageQuery{Limit: 100, Filter: "outcome:open"})
-		if err != nil || len(page.Events) != want || !strings.Contains(page.Verified, "up to record 3,") {
+		if err != nil || len(page.Events) != want || !strings.Contains(page.Verified, "to record 3 at") {
 			t.Errorf("%d open acts, want %d; %q %v", len(page.Events), want, page.Verified, err)
 		}
 	}

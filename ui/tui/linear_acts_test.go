@@ -219,7 +219,7 @@ func TestLinearReview(t *testing.T) {
 		{"bulk by rule", []string{"quarantine", "rule 1", "mark 3", "delete", "crewship", "old"}, []string{"1 row marked", "2 rows marked", "Delete 2 entries?", "Type crewship", "done: 2 of 2 entries"}},
 		{"other lists", []string{"release 1", "store crewship", "delete 1", "keep base 1", "hold 1", "keep", "merge 1"}, []string{"another list. These words bring one: quarantine.", "another list", "another list. These words bring one: conflicts.", "show, with the number of a request", `"keep" could be keep base, keep copy, keep both`, "another list"}},
 		{"audit", []string{"audit", "next", "1", "audit actor:ann action:forget outcome:ok since:2026-05-21T09:20 until:2026-05-21", "filter phase:intent", "audit colour:red", "audit since:x", "audit actor:nobody"},
-			[]string{"1,204 records.", "chain verified up to record 1204", "1. Record 1,204", "next goes on.", "1. Record 1,184", "record 1,184", "actor: ann", "6. Record 1,194", "End of the list", "intent", `there is no field "colour"`, `"x" is no time`, "End of the list."}},
+			[]string{"1,204 records.", "chain verified to record 1204", "1. Record 1,204", "next goes on.", "1. Record 1,184", "record 1,184", "actor: ann", "6. Record 1,194", "End of the list", "intent", `there is no field "colour"`, `"x" is no time`, "End of the list."}},
 		{"intents", []string{"audit outcome:open", "1"}, []string{"1. Record 1,203, 2026-05-21 09:29: forget intent by ann, an OPEN intent", "Warning: An open intent"}},
 		{"not attached", []string{"conflicts", "erasure", "keep base 1"}, []string{"no source of conflicts is attached", "no erasure desk is attached", "another list"}},
 	} {

@@ -56,7 +56,7 @@ func TestQuarantineBulkSaysWhatIsStillPoisoned(t *testing.T) {
 func TestAuditPane(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r := startRobot(t, start{scenario: "desk", width: w, height: h})
-		r.see("[2 Tiers]", "48,210").press("7").see("[7 Audit]", "record 1,204", "chain verified up to record 1204")
+		r.see("[2 Tiers]", "48,210").press("7").see("[7 Audit]", "record 1,204", "chain verified to record 1204")
 		r.press("j").see("open", "An open intent")
 		r.press("/").press("outcome:open").press("enter").see("/outcome:open", "1,203").gone("1,204")
 		r.press("/").press("ctrl+u").press("!phase:intent actor:ann since:2026-05-21T09:00").press("enter").see("/!phase:intent", "1,204").gone("1,203")

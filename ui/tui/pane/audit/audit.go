@@ -90,16 +90,24 @@ func events(d *pane.Bench, of model.Ref) record.Kind[operator.AuditEvent] {
 	if d.Audit != nil {
 		kind.Live = d.Audit.Stamp
 	}
-	kind.Detail = func(ctx context.Context, raw operator.AuditEvent) *text.Page {
-		return auditText(d.Desk, raw, blocked(ctx, d, raw))
+	kind.Detail = func(_ context.Context, raw operator.AuditEvent) *text.Page {
+		return auditText(d.Desk, raw)
 	}
 	kind.Keys = func(p *record.List[operator.AuditEvent]) []act.Act {
-		return []act.Act{d.Takebacks.Key(p.None, func() func(context.Context) (change.Writing, bool) {
+		return []act.Act{d.Takebacks.Key(act.Unless(p.None, func() string {
+			r, _ := p.Window.Current()
+			return act.When(!wrote(r.Raw), "nothing was written here; at a retain it takes back what its writer wrote")
+		}), func() func(context.Context) (change.Writing, bool) {
 			r, _ := p.Window.Current()
 			return func(ctx context.Context) (change.Writing, bool) { return writingOfEvent(d.Desk, ctx, r.Raw) }
 		})}
 	}
 	return kind
+}
+
+// wrote reports whether a record is of a write that could be taken back.
+func wrote(e operator.AuditEvent) bool {
+	return !e.Noted && slices.Contains([]string{string(model.OpRetain), string(operator.Create), string(operator.Edit), string(operator.Append)}, e.Action)
 }
 
 // writingOfEvent is the writer of an event; the log writes "agent NAME", a door notes NAME alone.
@@ -160,21 +168,7 @@ func actorCell(esc safetext.Escaper, actor string) safetext.Text {
 	return esc.LineMax(actor, prose.MaxTitle)
 }
 
-// blocked is the item behind a quarantine entry, which a release names by the store's file; empty once the store has
-// the entry no more.
-func blocked(ctx context.Context, d *pane.Bench, e operator.AuditEvent) string {
-	if e.Action != string(operator.Release) || e.Target == "" || d.Quarantine == nil {
-		return ""
-	}
-	id := strings.TrimPrefix(e.Target, e.Store+":")
-	entry, err := d.Quarantine.Entry(ctx, e.Store, id)
-	if err != nil || entry.SourceID == id {
-		return ""
-	}
-	return cmp.Or(entry.SourceID, entry.Source)
-}
-
-func auditText(d *desk.Desk, e operator.AuditEvent, source string) *text.Page {
+func auditText(d *desk.Desk, e operator.AuditEvent) *text.Page {
 	esc := d.Esc
 	head := []text.Line{{Value: esc.Sprintf("record %s: %s", prose.Group(e.Seq), e.Action), Kind: text.Title}}
 	if e.Noted {
@@ -195,11 +189,8 @@ func auditText(d *desk.Desk, e operator.AuditEvent, source string) *text.Page {
 	add("when", desk.Changed(d, e.At))
 	for _, f := range e.Facts() {
 		add(f.Name, f.Value)
-		if f.Name == "target" {
-			add("its source", source)
-		}
 	}
-	if e.Target == "" && e.Subject == "" && !e.Noted {
+	if e.Target == "" && e.Subject == "" && e.Scope == "" && !e.Noted {
 		head = append(head, text.Line{Value: esc.Const("No clear name is kept for this record: there was none, or it was erased. It holds keyed hashes only."), Kind: text.Note})
 	}
 	return text.NewPage(append(head, desk.MetaLines(esc, model.Item{Meta: e.Fields})...), "")

@@ -51,7 +51,19 @@ func TestAStoresEventIsNoRecord(t *testing.T) {
 	if said := tellEvent(d.Esc, event).String(); said != "Event of the store harbor, 2026-11-28 20:38: run.started" {
 		t.Error(said)
 	}
-	if title := auditText(d, operator.AuditEvent{Seq: 7, Action: "forget"}, "").Head[0].Value.String(); title != "record 7: forget" {
+	if title := auditText(d, operator.AuditEvent{Seq: 7, Action: "forget"}).Head[0].Value.String(); title != "record 7: forget" {
 		t.Error(title)
+	}
+}
+
+// TestTakeBackIsOfWrites: what is no write of memdesk's has nothing to take back.
+func TestTakeBackIsOfWrites(t *testing.T) {
+	for action, want := range map[string]bool{"retain": true, "append": true, "forget": false, "scrub": false, "gdpr-approve": false} {
+		if got := wrote(operator.AuditEvent{Action: action}); got != want {
+			t.Errorf("%s: %v", action, got)
+		}
+	}
+	if wrote(operator.AuditEvent{Action: "retain", Noted: true}) {
+		t.Error("a store's own event can be taken back")
 	}
 }
