@@ -26,6 +26,7 @@ var layers = []layer{
 	{"internal/safetext", nil},
 	{"internal/sdnotify", nil},
 	{"internal/lines", nil},
+	{"internal/meant", nil},
 	{"internal/statedir", []string{"internal/atomicfile", "internal/filelock"}},
 	{"internal/counts", []string{"internal/atomicfile", "internal/filelock"}},
 	{"internal/testnpm", nil},

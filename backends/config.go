@@ -18,6 +18,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"memdesk/internal/meant"
 	"memdesk/internal/privatefile"
 	"memdesk/internal/statedir"
 	"memdesk/model"
@@ -381,74 +382,77 @@ func ParseConfig(reg *Registry, file, text string) (Config, error) {
 	cfg := Config{File: file}
 	at := locateKeys(text)
 	cfg.at = at
-	fail := func(pos position, format string, args ...any) (Config, error) {
-		return Config{}, model.Errorf(model.InvalidInput, "config", "%s:%d:%d: %s", file, pos.line, pos.col, fmt.Sprintf(format, args...))
-	}
+	found := findings{file: file}
+	fail := found.add
 	var raw struct {
 		Stores []map[string]any `toml:"store"`
 	}
 	if _, err := toml.Decode(text, &raw); err == nil {
-		if i, key, want := wrongType(reg, raw.Stores); key != "" {
-			return fail(at.inStore(i, key), "%s wants %s", key, want)
-		}
+		wrongTypes(reg, raw.Stores, func(i int, key, want string) { fail(at.inStore(i, key), "%s wants %s", key, want) })
 	}
 	if strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") || !utf8.ValidString(text) {
-		return fail(position{1, 1}, "the file is not UTF-8 text; save it as UTF-8")
+		fail(position{1, 1}, "the file is not UTF-8 text; save it as UTF-8")
+	}
+	if len(found.all) > 0 { // the decoder ends at the first
+		return Config{}, found.err()
 	}
 	meta, err := toml.Decode(text, &cfg)
 	if err != nil {
 		pos, msg := at.decodeError(err)
-		return fail(pos, "%s", msg)
+		fail(pos, "%s", msg)
+		return Config{}, found.err()
 	}
+	var unknown toml.Key
 	for _, key := range meta.Undecoded() {
-		if key[0] == "store" && len(key) > 1 && reg.takes(key[1]) {
-			continue // whether this block's kind is the one that takes it is checked below
+		if key[0] == "store" || len(unknown) > 0 && len(key) > len(unknown) && slices.Equal(key[:len(unknown)], unknown) {
+			continue // the keys of stores are checked by their kinds below, and what an unknown table holds need not be
 		}
-		return fail(at.find(key), "unknown key %s; config.toml.example lists what there is", key)
+		unknown = key
+		fail(at.find(key), "unknown key %s; %s", key, suggest(key[len(key)-1], keysIn(key[:len(key)-1])))
 	}
 	for _, key := range meta.Keys() { // the decoder takes a key in any case, the checks below only as it is written here
 		if word := key[:min(2, len(key))].String(); word != strings.ToLower(word) && key[0] != "store" {
-			return fail(at.find(key), "unknown key %s; config.toml.example lists what there is", word)
+			fail(at.find(key), "unknown key %s; did you mean %s?", word, strings.ToLower(word))
 		}
 	}
 	if cfg.Audit.SegmentBytes != 0 && cfg.Audit.SegmentBytes < minSegment {
-		return fail(at.find(toml.Key{"audit", "segment_bytes"}), "audit.segment_bytes must be %d or more", minSegment)
+		fail(at.find(toml.Key{"audit", "segment_bytes"}), "audit.segment_bytes must be %d or more", minSegment)
 	}
 	if why := cfg.Operator.check(); why != "" {
-		return fail(at.find(toml.Key{"operator"}), "%s", why)
+		fail(at.find(toml.Key{"operator"}), "%s", why)
 	}
 	cfg.Operator.Names = cfg.Operator.names()
 	if why := cfg.Audit.check(); why != "" {
-		return fail(at.find(toml.Key{"audit"}), "%s", why)
+		fail(at.find(toml.Key{"audit"}), "%s", why)
 	}
 	if t := cfg.UI.Theme; t != "" && !slices.Contains(Themes, t) {
-		return fail(at.find(toml.Key{"ui", "theme"}), "theme %q is not there; there are %s", t, strings.Join(Themes, ", "))
+		fail(at.find(toml.Key{"ui", "theme"}), "theme %q is not there; %s", t, suggest(t, Themes))
 	}
 	if d := time.Duration(cfg.UI.IdleLock); d > 0 && d < minIdle {
-		return fail(at.find(toml.Key{"ui", "idle_lock"}), "ui.idle_lock must be %s or more, or 0s for never: a shorter one locks before a key can be pressed", minIdle)
+		fail(at.find(toml.Key{"ui", "idle_lock"}), "ui.idle_lock must be %s or more, or 0s for never: a shorter one locks before a key can be pressed", minIdle)
 	}
 	if p := cfg.UI.Poll; p != nil && *p > 0 && time.Duration(*p) < minPoll {
-		return fail(at.find(toml.Key{"ui", "poll"}), "ui.poll must be %s or more, or 0s for never", minPoll)
+		fail(at.find(toml.Key{"ui", "poll"}), "ui.poll must be %s or more, or 0s for never", minPoll)
 	}
 	if u := cfg.Door.Untrusted; u != "" && u != "label" && u != "review" {
-		return fail(at.find(toml.Key{"door", "untrusted"}), "door.untrusted is \"label\" or \"review\"")
+		fail(at.find(toml.Key{"door", "untrusted"}), "door.untrusted is \"label\" or \"review\"")
 	}
 	if a := cfg.GDPR.Approval; a != "" && a != "signature" && a != "session" {
-		return fail(at.find(toml.Key{"gdpr", "approval"}), "gdpr.approval is \"signature\" or \"session\"")
+		fail(at.find(toml.Key{"gdpr", "approval"}), "gdpr.approval is \"signature\" or \"session\"")
 	}
 	if i := slices.IndexFunc(cfg.GDPR.Approvers, func(key string) bool { return !strings.HasPrefix(key, "SHA256:") }); i >= 0 {
-		return fail(at.find(toml.Key{"gdpr", "approvers"}), "gdpr.approvers are fingerprints of keys, SHA256:…, not %q", cfg.GDPR.Approvers[i])
+		fail(at.find(toml.Key{"gdpr", "approvers"}), "gdpr.approvers are fingerprints of keys, SHA256:…, not %q", cfg.GDPR.Approvers[i])
 	}
 	if r := cfg.Scanner.Recall; r != "" && r != "label" && r != "withhold" {
-		return fail(at.find(toml.Key{"scanner", "recall"}), "scanner.recall is \"label\" or \"withhold\"")
+		fail(at.find(toml.Key{"scanner", "recall"}), "scanner.recall is \"label\" or \"withhold\"")
 	}
 	for name, channels := range cfg.Door.Trust {
 		if i := slices.IndexFunc(channels, func(c string) bool { return !slices.Contains([]string{"user", "tool", "web", "agent"}, c) }); i >= 0 {
-			return fail(at.find(toml.Key{"door", "trust", name}), "door.trust: a channel is user, tool, web or agent, not %q", channels[i])
+			fail(at.find(toml.Key{"door", "trust", name}), "door.trust: a channel is user, tool, web or agent, not %q", channels[i])
 		}
 	}
 	if m := cfg.GDPR.MaxShare; m != nil && !(*m >= 0 && *m <= 1) {
-		return fail(at.find(toml.Key{"gdpr", "max_share"}), "gdpr.max_share is a part of a store, from 0 to 1")
+		fail(at.find(toml.Key{"gdpr", "max_share"}), "gdpr.max_share is a part of a store, from 0 to 1")
 	}
 	// A zero that is written is not the default: it would be taken for the opposite of what it says.
 	for _, zero := range []struct {
@@ -461,19 +465,76 @@ func ParseConfig(reg *Registry, file, text string) (Config, error) {
 		{"gdpr", "keep_closed", cfg.GDPR.KeepClosed, "write 1d for a day; without the key closed requests are kept for ever"},
 	} {
 		if zero.value == 0 && meta.IsDefined(zero.table, zero.key) {
-			return fail(at.find(toml.Key{zero.table, zero.key}), "%s.%s must be more than 0s: %s", zero.table, zero.key, zero.advice)
+			fail(at.find(toml.Key{zero.table, zero.key}), "%s.%s must be more than 0s: %s", zero.table, zero.key, zero.advice)
 		}
 	}
 	if slices.ContainsFunc(cfg.Conflict.Hosts, func(h string) bool { return len(h) < 2 || strings.ContainsAny(h, "/\x00") }) {
-		return fail(at.find(toml.Key{"conflict", "hosts"}), "a host of conflict.hosts has two characters or more and no slash")
+		fail(at.find(toml.Key{"conflict", "hosts"}), "a host of conflict.hosts has two characters or more and no slash")
 	}
-	if err := cfg.checkStores(reg, at, file, raw.Stores); err != nil {
-		return cfg, err
-	}
+	cfg.checkStores(reg, at, fail, raw.Stores)
 	if key, why := cfg.checkOfficer(); why != "" {
-		return fail(at.find(toml.Key{key}), "%s", why)
+		fail(at.find(toml.Key{key}), "%s", why)
+	}
+	if len(found.all) > 0 {
+		return Config{}, found.err()
 	}
 	return cfg, nil
+}
+
+// Faults are all that is wrong with a configuration, in the order of the file, each with its position.
+type Faults []string
+
+func (f Faults) Error() string { return strings.Join(f, "; ") }
+
+// findings are faults by their positions.
+type findings struct {
+	file string
+	all  []finding
+}
+
+type finding struct {
+	at    position
+	words string
+}
+
+func (f *findings) add(at position, format string, args ...any) {
+	f.all = append(f.all, finding{at, fmt.Sprintf(format, args...)})
+}
+
+func (f *findings) err() error {
+	slices.SortStableFunc(f.all, func(a, b finding) int { return cmp.Or(a.at.line-b.at.line, a.at.col-b.at.col) })
+	var out Faults
+	for _, one := range slices.Compact(f.all) {
+		out = append(out, fmt.Sprintf("%s:%d:%d: %s", f.file, one.at.line, one.at.col, one.words))
+	}
+	return model.E(model.InvalidInput, "config", out)
+}
+
+// suggest names the known word that was likely meant, else all.
+func suggest(word string, known []string) string {
+	if near := meant.Nearest(word, known); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return "there are " + strings.Join(known, ", ")
+}
+
+// keysIn are the keys of a table.
+func keysIn(table toml.Key) (out []string) {
+	t := reflect.TypeFor[Config]()
+	for _, part := range table {
+		if t = keyType(t, part); t != nil && (t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer) {
+			t = t.Elem()
+		}
+		if t == nil || t.Kind() != reflect.Struct {
+			return nil
+		}
+	}
+	for f := range t.Fields() {
+		if key := f.Tag.Get("toml"); key != "-" && key != "" {
+			out = append(out, key)
+		}
+	}
+	return out
 }
 
 // vkey is the form of a verifier key.
@@ -559,77 +620,85 @@ const (
 // minSegment is the smallest segment of the audit log that is worth a file.
 const minSegment = 64 << 10
 
-func (c *Config) checkStores(reg *Registry, at keyIndex, file string, raw []map[string]any) error {
+// checkStores checks every store block, and fills in what its kind has by default.
+func (c *Config) checkStores(reg *Registry, at keyIndex, add func(position, string, ...any), raw []map[string]any) {
 	seen := map[string]int{}
 	for i := range c.Stores {
 		s := &c.Stores[i]
 		s.Line = at.block(i)
 		s.Origin = fmt.Sprintf("configured at line %d", s.Line)
-		fail := func(key, format string, args ...any) error {
-			pos := at.inStore(i, key)
-			return model.Errorf(model.InvalidInput, "config", "%s:%d:%d: %s", file, pos.line, pos.col, fmt.Sprintf(format, args...))
-		}
+		fail := func(key, format string, args ...any) { add(at.inStore(i, key), format, args...) }
 		kind, ok := reg.Kind(s.Kind)
-		if s.Kind == "" {
-			return fail("kind", "the store block has no kind; there are %s", strings.Join(reg.Names(), ", "))
-		}
+		takes := append(slices.Clone(commonKeys), kind.keys()...)
 		if !ok {
-			return fail("kind", "unknown kind %q; there are %s", s.Kind, strings.Join(reg.Names(), ", "))
+			takes = keysIn(toml.Key{"store"})
+		}
+		for _, key := range slices.Sorted(maps.Keys(raw[i])) {
+			switch {
+			case slices.Contains(takes, key):
+			case storeType(key) == nil && !reg.takes(key):
+				fail(key, "unknown key store.%s; %s", key, suggest(key, takes))
+			case ok:
+				fail(key, "kind %s takes no key %q; it takes %s", s.Kind, key, strings.Join(kind.keys(), ", "))
+			}
 		}
 		s.Name = cmp.Or(s.Name, s.Kind)
-		if err := model.CheckStoreName(s.Name); err != nil {
-			return fail("name", "%s", cause(err))
-		}
-		if first, twice := seen[s.Name]; twice {
-			return fail("name", "store name %q is taken by the block at line %d", s.Name, first)
+		if err := model.CheckStoreName(s.Name); err != nil && s.Name != "" {
+			fail("name", "%s", cause(err))
+		} else if first, twice := seen[s.Name]; twice && s.Name != "" {
+			fail("name", "store name %q is taken by the block at line %d", s.Name, first)
 		}
 		seen[s.Name] = s.Line
-		for _, key := range slices.Sorted(maps.Keys(raw[i])) {
-			if !slices.Contains(commonKeys, key) && !slices.Contains(kind.keys(), key) {
-				return fail(key, "kind %s takes no key %q; it takes %s", s.Kind, key, strings.Join(kind.keys(), ", "))
-			}
+		switch {
+		case s.Kind == "":
+			fail("kind", "the store block has no kind; there are %s", strings.Join(reg.Names(), ", "))
+			continue
+		case !ok:
+			fail("kind", "unknown kind %q; %s", s.Kind, suggest(s.Kind, reg.Names()))
+			continue
 		}
 		filled, key, err := kind.withOwn(*s, raw[i])
 		if err != nil {
-			return fail(key, "%s", err)
+			fail(key, "%s", err)
+			continue
 		}
 		*s = filled
 		if kind.Check != nil {
 			key, err := kind.Check(*s, func(key string) bool { _, there := raw[i][key]; return there })
 			if err != nil {
-				return fail(key, "%s", cause(err))
+				fail(key, "%s", cause(err))
+				continue
 			}
 		}
 		if kind.NeedsPath && s.Path == "" {
-			return fail("kind", "a %s store needs path = \"…\": %s", s.Kind, kind.Location)
+			fail("kind", "a %s store needs path = \"…\": %s", s.Kind, kind.Location)
 		}
 	}
-	return nil
 }
 
-// wrongType finds the first key of a store block whose value is of another type
-// than its field. The decoder would name the line of the last block that has the
-// key, not of this one.
-func wrongType(reg *Registry, blocks []map[string]any) (block int, key, want string) {
+// wrongTypes finds the keys of store blocks whose values are of another type than their fields. The decoder would name
+// the line of the last block that has the key, not of this one.
+func wrongTypes(reg *Registry, blocks []map[string]any, found func(block int, key, want string)) {
 	for i, b := range blocks {
 		name, _ := b["kind"].(string)
 		kind, _ := reg.Kind(name)
 		for _, key := range slices.Sorted(maps.Keys(b)) {
 			if want := mismatch(kind.keyType(key), b[key]); want != "" {
-				return i, key, want
+				found(i, key, want)
 			}
 		}
 	}
-	return 0, "", ""
 }
 
 // storeType is the type of the field that takes a key of a store block; nil for
 // an unknown key.
-func storeType(key string) reflect.Type {
-	t := reflect.TypeFor[StoreConfig]()
-	for i := range t.NumField() {
-		if t.Field(i).Tag.Get("toml") == key && key != "-" {
-			return t.Field(i).Type
+func storeType(key string) reflect.Type { return keyType(reflect.TypeFor[StoreConfig](), key) }
+
+// keyType is the type of the field that takes a key of a table; nil for an unknown key.
+func keyType(table reflect.Type, key string) reflect.Type {
+	for f := range table.Fields() {
+		if f.Tag.Get("toml") == key && key != "-" {
+			return f.Type
 		}
 	}
 	return nil

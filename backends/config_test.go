@@ -283,3 +283,25 @@ func TestALinkToNowhere(t *testing.T) {
 		t.Errorf("a broken link: %v", err)
 	}
 }
+
+// TestAllFaultsAtOnce: a configuration is corrected in one go, and a slip is told from an unknown word.
+func TestAllFaultsAtOnce(t *testing.T) {
+	_, err := backends.ParseConfig(backends.Builtin(), "c.toml", "[ui]\ntheme = \"drak\"\nplian = true\n[colours]\nred = 1\nblue = 2\n[[store]]\nkind = \"sqlit\"\npath = \"p\"\n[[store]]\nname = \"A b\"\nkind = \"vault\"\npaht = \"p\"\n[audit.anchro]\n[gdpr]\napproval = \"no\"\n")
+	var faults backends.Faults
+	if !errors.As(err, &faults) || model.KindOf(err) != model.InvalidInput {
+		t.Fatal(err)
+	}
+	want := []string{
+		`c.toml:2:1: theme "drak" is not there; did you mean dark?`, `c.toml:3:1: unknown key ui.plian; did you mean plain?`, `c.toml:4:1: unknown key colours; there are operator, audit`,
+		`c.toml:8:1: unknown kind "sqlit"; did you mean sqlite?`, `c.toml:11:1: store name`, `c.toml:12:1: a vault store needs path`, `c.toml:13:1: unknown key store.paht; did you mean path?`,
+		`c.toml:14:1: unknown key audit.anchro; did you mean anchor?`, `c.toml:16:1: gdpr.approval is`,
+	}
+	for i := range max(len(want), len(faults)) {
+		if i >= len(want) || i >= len(faults) || !strings.HasPrefix(faults[i], want[i]) {
+			t.Fatalf("fault %d of\n%s", i+1, strings.Join(faults, "\n"))
+		}
+	}
+	if _, err := backends.ParseConfig(backends.Builtin(), "c.toml", "[[store]]\nkind = \"vault\"\npath = 3\nread_only = \"no\"\n"); err == nil || !strings.Contains(err.Error(), "3:1: path wants") || !strings.Contains(err.Error(), "4:1: read_only wants") {
+		t.Error(err)
+	}
+}

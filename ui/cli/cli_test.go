@@ -746,3 +746,13 @@ func TestEmptyListsSaySo(t *testing.T) {
 		}
 	}
 }
+
+// TestConfigCheckTellsAllFaults: each in a line of its own.
+func TestConfigCheckTellsAllFaults(t *testing.T) {
+	d := newDesk(t)
+	file := d.file("bad.toml", "[ui]\ntheme = \"drak\"\n[[store]]\nkind = \"sqlit\"\npaht = 3\n")
+	r := d.bare("--config", file, "config", "check").want(t, 2, ":2:1: theme", "did you mean dark?", "did you mean sqlite?", "did you mean path?")
+	if n := strings.Count(r.err, "memdesk: config: "); n != 3 || strings.Count(r.err, "\n") != 3 {
+		t.Errorf("%d faults in %q", n, r.err)
+	}
+}

@@ -25,6 +25,13 @@ func (a *app) complain(err error) {
 		a.failure(where, err)
 		return
 	}
+	var faults backends.Faults
+	if errors.As(err, &faults) {
+		for _, f := range faults {
+			a.errorf("memdesk: config: %s", brief(errors.New(f)))
+		}
+		return
+	}
 	a.errorf("memdesk: %s", brief(err))
 }
 

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"memdesk/internal/meant"
 	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
@@ -226,43 +227,12 @@ func (l *commandLine) nearest(name string) string {
 	if rows := l.choices(name); len(rows) > 0 && strings.HasPrefix(rows[0].word, name) {
 		return rows[0].word
 	}
-	best, least := "", 3 // beyond two slips it is another word
+	var verbs []string
 	for _, v := range l.known() {
-		if n := slips(name, v.Verb); n < least && n < max(len(v.Verb), len(name)) {
-			best, least = v.Verb, n
-		}
+		verbs = append(verbs, v.Verb)
 	}
-	return best
+	return meant.Nearest(name, verbs)
 }
-
-// slips is the edit distance of two words: letters inserted, left out, changed or swapped.
-func slips(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	if len(x) > maxVerb || len(y) > maxVerb {
-		return maxVerb
-	}
-	var d [maxVerb + 1][maxVerb + 1]int
-	for i := range len(x) + 1 {
-		for j := range len(y) + 1 {
-			if i == 0 || j == 0 {
-				d[i][j] = i + j
-				continue
-			}
-			change := 1
-			if x[i-1] == y[j-1] {
-				change = 0
-			}
-			d[i][j] = min(d[i-1][j]+1, d[i][j-1]+1, d[i-1][j-1]+change)
-			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
-				d[i][j] = min(d[i][j], d[i-2][j-2]+1)
-			}
-		}
-	}
-	return d[len(x)][len(y)]
-}
-
-// maxVerb is longer than every command.
-const maxVerb = 20
 
 // queryWords are words of earlier queries in this session.
 func (l *commandLine) queryWords() []string {
