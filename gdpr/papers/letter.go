@@ -69,6 +69,10 @@ func (l Letter) Write(kind, lang, own string) (string, error) {
 	if err != nil {
 		return "", model.Errorf(model.InvalidInput, op, "the template %s: %v", name, err)
 	}
+	l.Open = slices.Clone(l.Open)
+	for i, o := range l.Open { // of whoever named a file
+		l.Open[i].Layer, l.Open[i].Reason = receipt.Plain(o.Layer), receipt.Plain(o.Reason)
+	}
 	var out strings.Builder
 	if err := t.Execute(&out, l); err != nil {
 		return "", model.Errorf(model.InvalidInput, op, "the template %s: %v", name, err)

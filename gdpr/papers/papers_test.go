@@ -55,6 +55,26 @@ func TestLetters(t *testing.T) {
 	}
 }
 
+// TestALetterHasNoMarkupOfAFileName: an agent or a sync chose the name; in a letter of the office it must be no link and no
+// picture.
+func TestALetterHasNoMarkupOfAFileName(t *testing.T) {
+	l := full
+	l.Open = []receipt.Left{{Store: "v", Layer: "memory/<img src=x>[pay here](http://evil.example).md"}}
+	own := t.TempDir()
+	if err := os.WriteFile(filepath.Join(own, "received.en.md"), []byte("{{range .Open}}{{.Layer}}{{end}}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for kind, templates := range map[string]string{"done": "", "received": own} {
+		text, err := l.Write(kind, "en", templates)
+		if err != nil || !strings.Contains(text, `memory/\<img src=x>\[pay here\](http\://evil.example).md`) {
+			t.Errorf("%s: %v\n%s", kind, err, text)
+		}
+	}
+	if l.Open[0].Layer != "memory/<img src=x>[pay here](http://evil.example).md" {
+		t.Errorf("the caller's row is %q", l.Open[0].Layer)
+	}
+}
+
 func TestRegister(t *testing.T) {
 	r := papers.Register{Year: 2026, Entries: []papers.Entry{
 		{Request: "er-1", Person: "hmac:1", Received: "2026-01-31", State: "complete", Days: 20, Ground: "=1+1"},

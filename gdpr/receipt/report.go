@@ -96,17 +96,17 @@ func orDash(s string) string {
 }
 
 // page is a Markdown text with every foreign word escaped.
-type page struct {
-	strings.Builder
-	esc safetext.Escaper
-}
+type page struct{ strings.Builder }
 
 func newPage() *page { return &page{} }
 
 func (p *page) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
 
-func (p *page) cell(s string) string {
-	return outerUnderscores.ReplaceAllStringFunc(markup.Replace(p.esc.Line(s).String()), func(u string) string { return strings.ReplaceAll(u, "_", `\_`) })
+func (p *page) cell(s string) string { return Plain(s) }
+
+// Plain is a foreign text as it must stand in Markdown to be read as text alone.
+func Plain(s string) string {
+	return outerUnderscores.ReplaceAllStringFunc(markup.Replace(safetext.Line(s).String()), func(u string) string { return strings.ReplaceAll(u, "_", `\_`) })
 }
 
 // markup and outerUnderscores keep a foreign word text: Markdown reads no other character as anything inside a cell,
