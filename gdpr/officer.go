@@ -92,8 +92,16 @@ func (d *Desk) Register(ctx context.Context, year int) (papers.Register, error) 
 		case model.KindOf(err) != model.NotFound:
 			e.Unproven, e.Ground = true, "unknown: the receipt cannot be checked"
 			unproven = errors.Join(unproven, err)
-		case r.Done(): // withdrawn: its ground is gone
-			e.Ground = ""
+		default:
+			out, _, err := d.Report(r.ID)
+			if err != nil {
+				x := run{r: &r.Request}
+				x.addTally()
+				out = x.out
+			}
+			if e.Forgotten, e.Redacted = out.Forgotten, out.Redacted; r.Done() { // withdrawn: its ground is gone
+				e.Ground = ""
+			}
 		}
 		out.Entries = append(out.Entries, e)
 	}

@@ -31,7 +31,8 @@ func (d *Desk) Withdraw(ctx context.Context, id, reason string) (Due, error) {
 	if err := d.prepare(); err != nil {
 		return Due{}, err
 	}
-	lock, err := d.openRun(id, r.PlanHash)
+	old, _ := d.earlier(id) // nobody can count the steps of a damaged one
+	lock, err := d.openRun(id, old.Hash)
 	if err != nil {
 		return Due{}, err
 	}
@@ -41,7 +42,12 @@ func (d *Desk) Withdraw(ctx context.Context, id, reason string) (Due, error) {
 	if err != nil {
 		return Due{}, errors.Join(err, lock.close())
 	}
-	err = d.act(ctx, &r, op, nil, func(ctx context.Context) (map[string]int64, error) { return nil, d.withdraw(ctx, &r, reason) })
+	err = d.act(ctx, &r, op, nil, func(ctx context.Context) (map[string]int64, error) {
+		if err := d.carryOver(ctx, &r, old, Plan{}, lock); err != nil {
+			return nil, err
+		}
+		return nil, d.withdraw(ctx, &r, reason)
+	})
 	if err = errors.Join(err, lock.close()); err != nil {
 		return Due{}, err
 	}
