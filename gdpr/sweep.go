@@ -1,7 +1,6 @@
 package gdpr
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,7 +79,7 @@ func (d *Desk) sweep(ctx context.Context, fleet *backends.Fleet, only string, co
 			continue
 		}
 		err := m.Err
-		back.closed = nil
+		back.closed, back.unread = nil, map[string]string{}
 		if err == nil {
 			back.attested = attestedFor(persons, all, m.Store)
 			err = sweepStore(ctx, &back, m.Store, d)
@@ -145,12 +144,13 @@ type returned struct {
 	found  map[string][]string // pseudonym → identifiers, each in one spelling
 	seen   map[[2]string]bool  // pseudonym and spelling, or what is equal for spellings that one search finds
 	closed []string            // parts of a store that could not be opened, each once
+	unread map[string]string   // why items of a store could not be read, by id
 	// attested are the hashes of bytes in the store that a person has looked at.
 	attested map[string]bool
 }
 
 func newReturned(ix *suppress.Index) returned {
-	return returned{ix: ix, found: map[string][]string{}, seen: map[[2]string]bool{}}
+	return returned{ix: ix, found: map[string][]string{}, seen: map[[2]string]bool{}, unread: map[string]string{}}
 }
 
 // attestedFor are the hashes of bytes in a store that were attested for every person.
@@ -204,6 +204,13 @@ func (r *returned) notSeen(why string) {
 	r.closed = including(r.closed, why)
 }
 
+// cannotRead adds an item that was not looked into. It is safe for concurrent use.
+func (r *returned) cannotRead(id string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.unread[id] = string(model.KindOf(err))
+}
+
 // look records the persons that the texts name. It is safe for concurrent use.
 func (r *returned) look(texts ...string) {
 	all := r.ix.Find(true, texts...)
@@ -241,17 +248,27 @@ func sweepStore(ctx context.Context, r *returned, s model.Store, d *Desk) error 
 	if s.Texts != nil {
 		each = sweepTexts
 	}
-	look := func(id, body string, meta []model.Field) {
-		if !held(id) {
-			r.look(textsOf(id, body, meta)...)
-			if subject.Opens(body) || suppress.IsDatabase(body) {
-				_ = r.open(ctx, strings.NewReader(body), false, func() (string, error) { return itemSum(body), nil }) // reading from memory cannot fail, and the caller checks the context
+	look := func(t model.Text, err error) {
+		switch {
+		case held(t.ID), model.KindOf(err) == model.NotFound, err != nil && linked(s, err.Error()):
+		case err != nil:
+			r.cannotRead(t.ID, err)
+		default:
+			r.look(textsOf(t.ID, t.Body, t.Meta)...)
+			if subject.Opens(t.Body) || suppress.IsDatabase(t.Body) {
+				_ = r.open(ctx, strings.NewReader(t.Body), false, func() (string, error) { return itemSum(t.Body), nil }) // reading from memory cannot fail, and the caller checks the context
 			}
 		}
 	}
-	failed := each(ctx, s, look) // what lies beside the items is searched all the same
+	problems, failed := each(ctx, s, look) // what lies beside the items is searched all the same
+	if slices.ContainsFunc(problems, func(p string) bool { return !linked(s, p) }) {
+		r.notSeen("a part of it cannot be listed")
+	}
 	if err := sweepLayers(ctx, s, r, held); err != nil {
 		return err
+	}
+	for _, why := range r.unread {
+		r.notSeen("an item cannot be read: " + why)
 	}
 	if s.Quarantine == nil {
 		return failed
@@ -273,68 +290,56 @@ func sweepStore(ctx context.Context, r *returned, s model.Store, d *Desk) error 
 	return failed
 }
 
-// lookItem receives every item.
-type lookItem func(id, body string, meta []model.Field)
+// lookItem receives every item, or why it cannot be read.
+type lookItem func(model.Text, error)
 
-// sweepTexts searches every item in one pass; items that could not be read are reported after the rest.
-func sweepTexts(ctx context.Context, s model.Store, look lookItem) error {
-	var mu sync.Mutex
-	var failed error
-	problems, err := s.Texts.EachText(ctx, func(t model.Text, err error) bool {
-		if err == nil {
-			look(t.ID, t.Body, t.Meta)
-			return true
-		}
-		if linked(s, err.Error()) {
-			return true
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		failed = err
+// sweepTexts searches every item in one pass.
+func sweepTexts(ctx context.Context, s model.Store, look lookItem) (problems []string, err error) {
+	return s.Texts.EachText(ctx, func(t model.Text, err error) bool {
+		look(t, err)
 		return true
 	})
-	problems = slices.DeleteFunc(problems, func(p string) bool { return linked(s, p) })
-	switch {
-	case err != nil:
-		return err
-	case failed == nil && len(problems) > 0:
-		return errUnseen()
-	}
-	return failed
-}
-
-func errUnseen() error {
-	return model.Errorf(model.Unavailable, "gdpr-sweep", "a part of the store could not be looked at")
 }
 
 // sweepItems searches listed items one by one, then those in no list.
-func sweepItems(ctx context.Context, s model.Store, look lookItem) error {
-	var failed error
+func sweepItems(ctx context.Context, s model.Store, look lookItem) (problems []string, err error) {
 	seen := map[string]bool{}
-	for page, err := range model.Pages(ctx, s.Browser, model.PageRequest{Limit: model.MaxPage, Hidden: true}) {
-		if err != nil {
+	read := func(id string) error {
+		it, err := s.Browser.Read(ctx, id)
+		if model.KindOf(err).Retryable() || ctx.Err() != nil {
 			return err
 		}
-		if slices.ContainsFunc(page.Problems, func(p string) bool { return !linked(s, p) }) {
-			failed = errUnseen()
+		look(model.Text{ID: id, Body: it.Body, Meta: it.Meta}, err)
+		return nil
+	}
+	for page, err := range model.Pages(ctx, s.Browser, model.PageRequest{Limit: model.MaxPage, Hidden: true}) {
+		if err != nil {
+			return nil, err
 		}
+		problems = append(problems, page.Problems...)
 		for _, h := range page.Items {
-			it, err := s.Browser.Read(ctx, h.ID)
-			if err != nil {
-				switch k := model.KindOf(err); {
-				case k == model.NotFound || linked(s, err.Error()):
-				case k.Retryable() || ctx.Err() != nil:
-					return err
-				default:
-					failed = err
-				}
-				continue
-			}
-			look(it.ID, it.Body, it.Meta)
 			seen[h.ID] = true
+			if err := read(h.ID); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return cmp.Or(sweepNames(ctx, s, seen, look), failed)
+	if s.Names == nil {
+		return problems, nil
+	}
+	var more []string
+	unlisted, err := s.Names.Names(ctx, func(id string) bool {
+		if !seen[id] {
+			more = append(more, id)
+		}
+		return true
+	})
+	for _, id := range more {
+		if err == nil {
+			err = read(id)
+		}
+	}
+	return append(problems, unlisted...), err
 }
 
 func textsOf(id, body string, meta []model.Field) []string {
@@ -345,39 +350,9 @@ func textsOf(id, body string, meta []model.Field) []string {
 	return texts
 }
 
-// sweepNames searches items in no list.
-func sweepNames(ctx context.Context, s model.Store, seen map[string]bool, look lookItem) error {
-	if s.Names == nil {
-		return nil
-	}
-	var more []string
-	problems, err := s.Names.Names(ctx, func(id string) bool {
-		if !seen[id] {
-			more = append(more, id)
-		}
-		return true
-	})
-	if err != nil {
-		return err
-	}
-	for _, id := range more {
-		it, err := s.Browser.Read(ctx, id)
-		switch {
-		case err != nil && model.KindOf(err).Retryable():
-			return err
-		case err != nil:
-			continue // no text that could be read here; its layer is searched
-		}
-		look(it.ID, it.Body, it.Meta)
-	}
-	if slices.ContainsFunc(problems, func(p string) bool { return !linked(s, p) }) {
-		return errUnseen()
-	}
-	return nil
-}
-
-// sweepLayers searches copies beside the items: backups, old versions, temporary files, logs. The rows of the
-// store's own database are items; its file is left to a byte scan with known identifiers.
+// sweepLayers searches copies beside the items: backups, old versions, temporary files, logs; and the bytes of items that
+// could not be read. The rows of the store's own database are items; its file is left to a byte scan with known
+// identifiers.
 func sweepLayers(ctx context.Context, s model.Store, r *returned, held func(id string) bool) error {
 	if s.Maintainer == nil {
 		return nil
@@ -392,15 +367,15 @@ func sweepLayers(ctx context.Context, s model.Store, r *returned, held func(id s
 		}
 		r.look(l.ID)
 		switch {
-		case l.Kind == model.LayerItem:
+		case l.Kind == model.LayerItem && r.unread[l.ItemID] == "":
 			continue
 		case !l.Readable:
 			r.notSeen("a layer beside the items: " + l.Reason)
 			continue
 		}
 		f, err := s.Maintainer.OpenLayer(ctx, l.ID)
-		if model.KindOf(err) == model.NotFound {
-			continue
+		if model.KindOf(err) == model.NotFound || err != nil && l.Kind == model.LayerItem {
+			continue // gone, or told with the item
 		}
 		if err != nil {
 			return err
@@ -409,6 +384,7 @@ func sweepLayers(ctx context.Context, s model.Store, r *returned, held func(id s
 		if err := errors.Join(r.open(ctx, f, l.Rows, sum), f.Close()); err != nil {
 			return err
 		}
+		delete(r.unread, l.ItemID)
 	}
 	return nil
 }

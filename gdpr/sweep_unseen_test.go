@@ -81,6 +81,17 @@ func (b shutItem) Read(context.Context, string) (model.Item, error) {
 	return model.Item{}, model.Errorf(model.PermissionDenied, "read", "no permission")
 }
 
+type noList struct{ model.Browser }
+
+func (noList) List(context.Context, model.PageRequest) (model.Page, error) { return model.Page{}, nil }
+
+type oneName struct{}
+
+func (oneName) Names(_ context.Context, fn func(string) bool) ([]string, error) {
+	fn("n2")
+	return nil, nil
+}
+
 // spareLayer has a backup that names the person.
 type spareLayer struct{ model.Maintainer }
 
@@ -112,14 +123,17 @@ func TestASweepSaysWhatItDidNotSee(t *testing.T) {
 		"nothing":             {func(*model.Store) {}, "", false},
 		"a quarantined entry": {func(s *model.Store) { s.Quarantine = shutQuarantine{} }, "a quarantined entry cannot be read", false},
 		"a layer":             {func(s *model.Store) { s.Maintainer = shutLayer{s.Maintainer} }, "no permission to read it", false},
-		"one text":            {func(s *model.Store) { s.Texts = shutText{s.Texts} }, "it could not be swept", false},
+		"one text":            {func(s *model.Store) { s.Texts = shutText{s.Texts} }, "not looked into: an item cannot be read: permission denied", false},
 		"one text, and a layer that names the person": {func(s *model.Store) {
 			s.Texts, s.Maintainer = shutText{s.Texts}, spareLayer{s.Maintainer}
-		}, "it could not be swept", true},
+		}, "an item cannot be read", true},
 		"one item, and a layer that names the person": {func(s *model.Store) {
 			s.Browser, s.Texts, s.Maintainer = shutItem{s.Browser}, nil, spareLayer{s.Maintainer}
-		}, "it could not be swept", true},
-		"what is not listed": {func(s *model.Store) { s.Browser, s.Texts = partlyListed{s.Browser}, nil }, "it could not be swept", false},
+		}, "an item cannot be read", true},
+		"an item in no list": {func(s *model.Store) {
+			s.Browser, s.Names, s.Texts, s.Maintainer = shutItem{noList{s.Browser}}, oneName{}, nil, nil
+		}, "an item cannot be read", false},
+		"what is not listed": {func(s *model.Store) { s.Browser, s.Texts = partlyListed{s.Browser}, nil }, "not looked into: a part of it cannot be listed", false},
 		"a field's name":     {func(s *model.Store) { s.Browser, s.Texts = oddField{s.Browser}, nil }, "", true},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -171,6 +185,37 @@ func TestASweepSaysOfADatabaseAmongNotes(t *testing.T) {
 		}
 		if err := os.Remove(filepath.Join(w.dir, file)); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// largeText is a store with a file that is too large for an item.
+type largeText struct{ model.Texts }
+
+func (x largeText) EachText(ctx context.Context, fn func(model.Text, error) bool) ([]string, error) {
+	return x.Texts.EachText(ctx, func(t model.Text, err error) bool {
+		if strings.HasSuffix(t.ID, "film.mp4") {
+			return fn(model.Text{ID: t.ID}, model.Errorf(model.Unsupported, "read", "it is too large"))
+		}
+		return fn(t, err)
+	})
+}
+
+// TestASweepReadsAFileThatIsTooLargeForAnItem: its bytes are searched as they lie.
+func TestASweepReadsAFileThatIsTooLargeForAnItem(t *testing.T) {
+	w := newWorld(t)
+	plant(t, w.dir, map[string]string{"s/memory/idea/m.md": "by " + name + "\n", "s/memory/idea/n.md": "rye\n", "s/memory/idea/film.mp4": "a film\n"})
+	w.more = []backends.StoreConfig{w.vault("s")}
+	w.open()
+	w.complete(w.plan(w.file().ID))
+	for _, body := range []string{"a film\n", "a film\nby " + name + "\n"} {
+		plant(t, w.dir, map[string]string{"s/memory/idea/film.mp4": body})
+		w.open()
+		s := w.store("s")
+		s.Texts = largeText{s.Texts}
+		swept, problems, err := w.desk.Sweep(t.Context(), alone(s), nil)
+		if err != nil || len(problems) > 0 || (len(swept) == 1) != strings.Contains(body, name) {
+			t.Errorf("%q: %+v, %q, %v", body, swept, problems, err)
 		}
 	}
 }
