@@ -373,15 +373,16 @@ func (d *Desk) Resume(ctx context.Context, id string) (Due, error) {
 
 // Choose overrides the policy for items. An earlier plan becomes void.
 func (d *Desk) Choose(ctx context.Context, id string, choices ...Choice) (Due, error) {
+	item := func(c Choice) model.Ref { return model.Ref{Store: cmp.Or(c.Where, c.Store), ID: c.ID} }
 	anew := map[model.Ref]bool{}
 	for _, c := range choices {
 		if c.Action != Forget && c.Action != Redact {
 			return Due{}, model.Errorf(model.InvalidInput, "gdpr", "an item can be forgotten or redacted; to keep it, put it on hold")
 		}
-		anew[model.Ref{Store: c.Store, ID: c.ID}] = true
+		anew[item(c)] = true
 	}
 	return d.change(ctx, id, "gdpr-choose", func(r *Request) error {
-		r.Choices = slices.DeleteFunc(r.Choices, func(o Choice) bool { return anew[model.Ref{Store: o.Store, ID: o.ID}] })
+		r.Choices = slices.DeleteFunc(r.Choices, func(o Choice) bool { return anew[item(o)] })
 		r.Choices = append(r.Choices, choices...)
 		r.void()
 		return nil

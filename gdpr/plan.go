@@ -461,7 +461,7 @@ func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s 
 	q.isAttested = r.attestedItems(m, s)
 	q.chosen = map[string]Action{}
 	for _, c := range r.Choices {
-		if c.Store == s.Name {
+		if c.Where == "" && c.Store == s.Name || slices.Contains(s.Identities(), c.Where) {
 			q.chosen[c.ID] = c.Action
 		}
 	}

@@ -189,3 +189,30 @@ func TestAPlanNamesTheOtherOpenRequest(t *testing.T) {
 		t.Errorf("notes: %s", notes)
 	}
 }
+
+// A choice is on an item of a store: another store of the same name does not get it.
+func TestAChoiceIsOnTheStoreAndNotOnItsName(t *testing.T) {
+	d := newDesk(t)
+	on := func(vault string, args ...string) result {
+		return d.bare(append([]string{"--open", "vault=" + filepath.Join(d.dir, vault)}, args...)...)
+	}
+	for _, vault := range []string{"a", "b"} {
+		dir := filepath.Join(d.dir, vault, "memory", "fix")
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range map[string]string{"m.md": "Ida Quill-9931 called\nrain\nwind\n", "n.md": "rye\n"} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	req := on("a", "gdpr", "request", "--subject", "usr_ida9931", "--alias", "Ida Quill-9931", "--received", "2026-01-31", "--ground", "asked", "--yes", "--json").want(t, 0)
+	id, _ := req.last(t, "request")["request"].(string)
+	on("a", "gdpr", "choose", id, "--item", "vault:memory/fix/m.md", "--action", "forget").want(t, 0)
+	for vault, action := range map[string]string{"a": "forget", "b": "redact"} {
+		if got := on(vault, "gdpr", "plan", id, "--json").want(t, 0).last(t, "item")["action"]; got != action {
+			t.Errorf("%s: %v, want %s", vault, got, action)
+		}
+	}
+}
