@@ -371,11 +371,18 @@ func (d *Desk) Resume(ctx context.Context, id string) (Due, error) {
 	})
 }
 
-// Choose overrides the policy for items. An earlier plan becomes void.
+// Choose overrides the policy for items of the last plan's stores. That plan becomes void.
 func (d *Desk) Choose(ctx context.Context, id string, choices ...Choice) (Due, error) {
 	item := func(c Choice) model.Ref { return model.Ref{Store: cmp.Or(c.Where, c.Store), ID: c.ID} }
+	shown, _ := d.earlier(id) // without a plan a choice counts by the store's name
+	choices = slices.Clone(choices)
 	anew := map[model.Ref]bool{}
-	for _, c := range choices {
+	for i, c := range choices {
+		for _, sp := range shown.Stores {
+			if sp.Store == c.Store {
+				c.Where, choices[i].Where = sp.Where, sp.Where
+			}
+		}
 		if c.Action != Forget && c.Action != Redact {
 			return Due{}, model.Errorf(model.InvalidInput, "gdpr", "an item can be forgotten or redacted; to keep it, put it on hold")
 		}

@@ -94,7 +94,7 @@ type Request struct {
 // Choice overrides the policy's action for an item: forget or redact.
 type Choice struct {
 	Store string `json:"store"` // the store's name at that time
-	// Where is the store's identity; empty in an older choice, which counts in every store of the name.
+	// Where is the store's identity; empty in a choice before the first plan, which counts in every store of the name.
 	Where  string `json:"where,omitempty"`
 	ID     string `json:"id"`
 	Action Action `json:"action"`

@@ -281,15 +281,7 @@ func (e *Erasures) Withdraw(ctx context.Context, id, reason string) error {
 
 // Choose overrides the policy for single items; this voids the plan.
 func (e *Erasures) Choose(ctx context.Context, id string, choices ...gdpr.Choice) error {
-	return e.change(ctx, Choose, func() (gdpr.Due, error) {
-		choices = slices.Clone(choices)
-		for i, c := range choices {
-			if s, err := e.s.Fleet.Store(c.Store); err == nil {
-				choices[i].Where = s.Identity()
-			}
-		}
-		return e.desk.Choose(ctx, id, choices...)
-	})
+	return e.change(ctx, Choose, func() (gdpr.Due, error) { return e.desk.Choose(ctx, id, choices...) })
 }
 
 // Extend lengthens the deadline, once; told is the day that the subject was told, empty for today.

@@ -209,6 +209,7 @@ func TestAChoiceIsOnTheStoreAndNotOnItsName(t *testing.T) {
 	}
 	req := on("a", "gdpr", "request", "--subject", "usr_ida9931", "--alias", "Ida Quill-9931", "--received", "2026-01-31", "--ground", "asked", "--yes", "--json").want(t, 0)
 	id, _ := req.last(t, "request")["request"].(string)
+	on("a", "gdpr", "plan", id).want(t, 0)
 	on("a", "gdpr", "choose", id, "--item", "vault:memory/fix/m.md", "--action", "forget").want(t, 0)
 	for vault, action := range map[string]string{"a": "forget", "b": "redact"} {
 		if got := on(vault, "gdpr", "plan", id, "--json").want(t, 0).last(t, "item")["action"]; got != action {
