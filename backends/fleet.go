@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"memdesk/model"
 )
@@ -30,6 +31,7 @@ type Fleet struct {
 	members []Member
 	reopen  func(ctx context.Context, name string) Member
 	placed  map[string]int // how often Reopen placed a store, by name
+	tried   time.Time      // when ReopenSoon last tried
 }
 
 // NewFleet holds members. reopen, when not nil, tries a failed member again.
@@ -118,6 +120,32 @@ func (f *Fleet) ReopenClosed(ctx context.Context) {
 		}
 	}
 	all.Wait()
+}
+
+// reopenWait is how long a call of a server waits for a store that is opened again.
+const reopenWait = time.Second
+
+// ReopenSoon is ReopenClosed for the calls of a server: nothing is tried for every after the last try, and a store that
+// is slow to open opens after the call.
+func (f *Fleet) ReopenSoon(every time.Duration) {
+	f.mu.Lock()
+	due := time.Since(f.tried) >= every && slices.ContainsFunc(f.members, func(m Member) bool { return m.Err != nil })
+	if due {
+		f.tried = time.Now()
+	}
+	f.mu.Unlock()
+	if !due {
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f.ReopenClosed(context.Background())
+	}()
+	select {
+	case <-done:
+	case <-time.After(reopenWait):
+	}
 }
 
 func stateOf(ctx context.Context, m Member) model.HealthState {

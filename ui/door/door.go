@@ -41,6 +41,9 @@ const (
 	callsAtOnce  = 16
 )
 
+// reopenEvery is the pause between two tries to open a store that did not open.
+const reopenEvery = 2 * time.Second
+
 // Writes makes the changes, each kept for undo: an operator.Session's, or an undo.Keeper.
 type Writes interface {
 	Retain(ctx context.Context, s model.Store, req model.RetainRequest) (model.RetainResult, undo.Entry, error)
@@ -249,6 +252,7 @@ func (d *Desk) serve(ctx context.Context, t tool, req *mcp.CallToolRequest) (*mc
 			return failure(t, limited), nil
 		}
 	}
+	c.Fleet.ReopenSoon(reopenEvery)
 	out, err := t.run(under(ctx, c.writer), c, args)
 	d.called(t.def.Name, err)
 	if err != nil {

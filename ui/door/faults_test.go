@@ -591,3 +591,37 @@ func TestTwoCallsOfOneID(t *testing.T) {
 		t.Errorf("%s %s", res.Status, body)
 	}
 }
+
+// TestAStoreThatComesLate: a server that started before one of its stores must open it when it is there, and health
+// looks before it says that the store is down.
+func TestAStoreThatComesLate(t *testing.T) {
+	for _, tool := range []string{"memory_health", "memory_list"} {
+		d := newDesk(t, bearer.Caller{Name: "planner"})
+		there, tries := d.Fleet.Members()[0], 0
+		late := there
+		late.Store, late.Err = model.Store{}, model.Errorf(model.Unavailable, "open", "the server cannot be reached")
+		up := false
+		d.Fleet = backends.NewFleet([]backends.Member{late}, func(context.Context, string) backends.Member {
+			if tries++; up {
+				return there
+			}
+			return late
+		})
+		c := client(t, d)
+		for range 5 {
+			if r := call(t, c, "memory_list", args{}); r.kind() != "unavailable" {
+				t.Fatalf("%+v", r)
+			}
+		}
+		if tries != 1 {
+			t.Errorf("5 calls in a row tried %d times", tries)
+		}
+		up = true
+		if tool == "memory_list" {
+			time.Sleep(2100 * time.Millisecond)
+		}
+		if r := call(t, c, tool, args{}); r.error || strings.Contains(r.text, "cannot be reached") {
+			t.Errorf("%s: %+v", tool, r)
+		}
+	}
+}

@@ -214,6 +214,7 @@ func (g *Guests) Provider(store string) http.Handler {
 	return backends.Serve(backends.Served{Door: g.Door, Called: g.Called, Refused: refused,
 		Store: func(c backends.Caller) model.Store {
 			guest := g.Session(c.Name)
+			guest.Fleet.ReopenSoon(reopenEvery)
 			s, err := guest.Fleet.Store(store)
 			if err != nil { // it did not open for this guest: its calls say why
 				return model.Store{Name: store, Provider: gone{err}}

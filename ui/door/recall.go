@@ -347,6 +347,7 @@ type storeState struct {
 }
 
 func health(ctx context.Context, c *call, _ struct{}) (answer, error) {
+	c.Fleet.ReopenSoon(0)
 	out := healthy{Status: "ok", Stores: []storeState{}, Reason: c.Unwritable()}
 	out.Writable = out.Reason == ""
 	var lines []string
