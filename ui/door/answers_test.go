@@ -414,3 +414,22 @@ func TestListedTitlesAreAsked(t *testing.T) {
 		t.Errorf("%.300s", r.text)
 	}
 }
+
+// TestACutTextSaysSo: the text of an answer that does not hold all must say so, whatever the length of the lines, and
+// hold as much of a long line as fits.
+func TestACutTextSaysSo(t *testing.T) {
+	d := newDesk(t, bearer.Caller{Name: "planner"})
+	c := client(t, d)
+	for _, text := range []string{strings.Repeat("line of text\n", 2350), strings.Repeat("\n", 12000), strings.Repeat("é", 16500), strings.Repeat("x", 40000) + "\nshort\n"} {
+		for i := range 30 {
+			ref := fmt.Sprintf("vault:memory/fix/n%s.md", strings.Repeat("n", i)) // another length of the first line
+			if err := os.WriteFile(filepath.Join(d.Fleet.Members()[0].Location, "memory/fix", ref[len("vault:memory/fix/"):]), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			r := call(t, c, "memory_get", args{"ref": ref})
+			if len(r.text) > 32<<10 || len(r.text) < 31<<10 || !strings.HasSuffix(r.text, "\n> [the rest is left out]\n--- end of recalled memory ---") {
+				t.Fatalf("%d bytes of %.10q…, cut to %d, end in %q", len(text), text, len(r.text), r.text[max(0, len(r.text)-80):])
+			}
+		}
+	}
+}

@@ -31,30 +31,37 @@ func newBlock(limit int) *block {
 	return x
 }
 
-// add adds one item: its line, then its text, every line of it marked. whole false cuts the text of an item
-// that does not fit instead of leaving it out.
+// add adds one item: its line, then its text, every line of it marked. whole false cuts an item that does not fit
+// instead of leaving it out, and always says that something is missing.
 func (x *block) add(ref, tier, origin, text string, whole bool) bool {
+	const more = "> " + restLeftOut + "\n"
 	var it strings.Builder
 	it.WriteString("[" + strconv.Itoa(x.items+1) + "] ")
 	it.WriteString(safetext.Sprintf("%s · tier %s · origin %s", ref, tier, origin).String() + "\n")
 	room := x.limit - x.b.Len() - len(fenceEnd)
+	if !whole {
+		room -= len(more)
+	}
 	for line := range safetext.Split(text) {
 		row := "> " + safetext.Escaper{}.EscapeLine([]byte(line.Raw), 8).String() + "\n"
-		if it.Len()+len(row) > room {
+		if left := room - it.Len(); len(row) > left {
 			if whole {
 				x.left++
 				return false
 			}
-			const more = "> " + restLeftOut + "\n"
-			if it.Len()+len(more) <= room {
-				it.WriteString(more)
+			if left > len("> \n") {
+				it.WriteString(strings.ToValidUTF8(row[:left-1], "") + "\n")
 			}
+			room += len(more)
+			it.WriteString(more)
 			break
 		}
 		it.WriteString(row)
 	}
 	if it.Len() > room {
-		x.left++
+		if x.left++; !whole && x.left == 1 {
+			x.note(restLeftOut)
+		}
 		return false
 	}
 	x.b.WriteString(it.String())
