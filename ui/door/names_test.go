@@ -159,3 +159,37 @@ func TestARenameIntoAnotherTierCanBeUndone(t *testing.T) {
 		t.Errorf("the old file: %+v, %v", it, err)
 	}
 }
+
+// TestASlashInsideAName: an item whose id holds an encoded slash is listed under a name that leads to it (AD22); a bare
+// one in a path is still refused (AD25).
+func TestASlashInsideAName(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "memory.jsonl")
+	graph := `{"type":"entity","name":"edge/looks 100%","entityType":"note","observations":["like an edge"]}` + "\n" +
+		`{"type":"relation","from":"Ida/Quarn","to":"50%","relationType":"knows/about"}` + "\n"
+	if err := os.WriteFile(file, []byte(graph), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := deskOver(t, bearer.Caller{Name: "planner"}, t.TempDir(), "mcpgraph="+file)
+	d.Face = door.Memory
+	c := client(t, d)
+	run := func(command, path string) result {
+		return call(t, c, "memory", args{"command": command, "path": path, "insert_text": "more", "file_text": "x"})
+	}
+	for dir, name := range map[string]string{"/memories/mcpgraph/entity": "edge%252Flooks 100%2525.md", "/memories/mcpgraph/relation/edge/Ida%252FQuarn": "knows%252Fabout/50%2525.md"} {
+		if r := run("view", dir); r.error || !strings.Contains(r.text, "\t"+dir+"/"+name) {
+			t.Errorf("%+v", r)
+		}
+		if r := run("view", dir+"/"+name); r.error {
+			t.Errorf("%+v", r)
+		}
+		if r := run("view", strings.ReplaceAll(dir+"/"+name, "%25", "%")); !r.error || !strings.Contains(r.text, "would escape") {
+			t.Errorf("%+v", r)
+		}
+		if r := run("create", dir+"/"+name); !strings.Contains(r.text, "already exists") {
+			t.Errorf("%+v", r)
+		}
+		if r := run("delete", dir+"/"+name); r.error {
+			t.Errorf("%+v", r)
+		}
+	}
+}

@@ -125,13 +125,18 @@ func (c *call) file(ctx context.Context, at spot) (model.Item, bool, error) {
 		ids = []string{id}
 	} else {
 		raw := at.name
-		if d, err := model.DecodeID(at.name); err == nil {
-			raw = d
+		for range 2 { // a name encoded twice (encodeName)
+			if d, err := model.DecodeID(raw); err == nil {
+				raw = d
+			}
+			if short, ok := strings.CutSuffix(raw, ".md"); ok {
+				ids = append(ids, short)
+			}
+			ids = append(ids, raw)
+			if !strings.Contains(raw, "%") {
+				break
+			}
 		}
-		if short, ok := strings.CutSuffix(raw, ".md"); ok {
-			ids = append(ids, short)
-		}
-		ids = append(ids, raw)
 	}
 	for _, id := range ids {
 		it, err := c.read(ctx, at.store, id)
@@ -224,9 +229,14 @@ func nameByID(id string) string {
 	return name + ".md"
 }
 
-// encodeName writes an id as a path below a tier.
+// encodeName writes an id as a path below a tier. A slash that is a part of a name would leave the directory (AD25): such
+// an id is encoded once more.
 func encodeName(id string) string {
-	parts := strings.Split(model.EncodeID(id), "/")
+	name := model.EncodeID(id)
+	if strings.Contains(id, model.Inner) {
+		name = strings.ReplaceAll(name, "%", "%25")
+	}
+	parts := strings.Split(name, "/")
 	for i, p := range parts {
 		p = strings.ReplaceAll(p, "\\", "%5C")
 		if strings.HasPrefix(p, ".") {
