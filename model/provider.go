@@ -76,6 +76,8 @@ type RetainRequest struct {
 	// IfMatch is the revision that the caller has seen, or Absent to create only. A mismatch is Conflict and
 	// changes nothing. Empty means unconditional.
 	IfMatch Revision
+	// Unseen: IfMatch is the revision that undo keeps; the caller has seen none, so that the request does not clean.
+	Unseen bool
 	// Meta is the whole set of metadata fields; nil keeps the stored ones. A read-only field whose value
 	// differs from the stored one is InvalidInput.
 	Meta []Field

@@ -150,6 +150,7 @@ func (k *Keeper) Possible(ctx context.Context, s model.Store, op model.Op, chang
 func carryOut(ctx context.Context, s model.Store, c Change, before model.Revision) (model.RetainResult, model.Revision, error) {
 	if c.Retain != nil {
 		req := *c.Retain
+		req.Unseen = req.Unseen || req.IfMatch == ""
 		req.Mode, req.IfMatch = model.Replace, before
 		res, err := s.Provider.Retain(ctx, req)
 		return res, res.Revision, err

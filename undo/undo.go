@@ -151,7 +151,7 @@ func (k *Keeper) retain(ctx context.Context, s model.Store, req model.RetainRequ
 			return model.RetainResult{}, Entry{}, conflict
 		}
 		bound := req
-		bound.IfMatch = cmp.Or(bound.IfMatch, e.After)
+		bound.IfMatch, bound.Unseen = cmp.Or(bound.IfMatch, e.After), bound.Unseen || bound.IfMatch == ""
 		res, e, err := k.rewrite(ctx, s, e, body, bound)
 		if !errors.Is(err, model.Conflict) || req.IfMatch != "" || n == tries {
 			return res, e, err

@@ -625,3 +625,40 @@ func TestAStoreThatComesLate(t *testing.T) {
 		}
 	}
 }
+
+// TestCleaningNeedsTheRevisionSeen: what an item has too much already passes only for a writer who shows which text is
+// cleaned; the revision that undo binds a change to is not the writer's word.
+func TestCleaningNeedsTheRevisionSeen(t *testing.T) {
+	dir := t.TempDir()
+	files := map[string]string{"cs/.memory/daily/p.md": poison + "\nok\n", "cs/.memory/AGENT.md": strings.Repeat("boat ", 900),
+		"vault/memory/fix/note.md": poison + "\nok\n", "cur/MEMORY.md": poison + " now\n§\nok"}
+	for name, text := range files {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := deskOver(t, bearer.Caller{Name: "planner"}, dir, "crewship="+filepath.Join(dir, "cs/.memory"), "vault="+filepath.Join(dir, "vault"), "curated="+filepath.Join(dir, "cur"))
+	for _, tt := range []struct{ ref, text string }{
+		{"crewship:daily/p.md", poison + "\nother\n"}, {"crewship:AGENT.md", strings.Repeat("boat ", 880)},
+		{note, poison + "\nother\n"}, {"curated:MEMORY.md", poison + " now\n§\nother"},
+	} {
+		ref, _ := model.ParseRef(tt.ref)
+		s, _ := d.Fleet.Store(ref.Store)
+		before, err := s.Browser.Read(t.Context(), ref.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req := model.RetainRequest{ID: ref.ID, Mode: model.Replace, Content: tt.text}
+		_, _, err = d.Undo.Retain(t.Context(), s, req)
+		if now, rerr := s.Browser.Read(t.Context(), ref.ID); model.KindOf(err) != model.InvalidInput || rerr != nil || now.Body != before.Body {
+			t.Errorf("%s without a revision: %v, now %.60q", tt.ref, err, now.Body)
+		}
+		req.IfMatch = before.Revision
+		if _, _, err := d.Undo.Retain(t.Context(), s, req); err != nil {
+			t.Errorf("%s with its revision: %v", tt.ref, err)
+		}
+	}
+}

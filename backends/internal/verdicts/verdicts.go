@@ -49,7 +49,7 @@ func (s *Cache) Rejects(text string) bool {
 
 // Cleans reports whether a request may be an edit that removes something from an item that the caller has seen.
 func Cleans(req model.RetainRequest) bool {
-	return req.Mode == model.Replace && req.IfMatch != "" && req.IfMatch != model.Absent
+	return req.Mode == model.Replace && !req.Unseen && req.IfMatch != "" && req.IfMatch != model.Absent
 }
 
 // Admit applies R18 to a write. A text that only cleans passes when the caller

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"memdesk/backends/internal/verdicts"
 	"memdesk/model"
 )
 
@@ -204,7 +205,7 @@ func (s *store) evaluate(f file, to idParts, req model.RetainRequest) (edit, err
 		out.next = slices.Clone(f.entries)
 		out.next[i] = newEntry(text)
 	}
-	guarded := i >= 0 && req.Mode == model.Replace && req.IfMatch != ""
+	guarded := i >= 0 && verdicts.Cleans(req)
 	more, err := s.judge(f, out.next, old, text, guarded)
 	out.warnings = append(out.warnings, more...)
 	return out, err
@@ -314,7 +315,7 @@ func (s *store) retainFile(ctx context.Context, name string, req model.RetainReq
 		if f.exists && f.raw == text {
 			return nil, nil
 		}
-		more, err := s.judge(f, next, f.raw, text, f.exists && (req.IfMatch != "" || f.drift != ""))
+		more, err := s.judge(f, next, f.raw, text, f.exists && (verdicts.Cleans(req) || f.drift != ""))
 		if err != nil {
 			return nil, err
 		}
