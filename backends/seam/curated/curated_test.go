@@ -591,3 +591,26 @@ func TestHugeIDsMakeNothing(t *testing.T) {
 	dir := home(t, map[string]string{"memories/MEMORY.md": "one"})
 	seamtest.HugeIDs(t, opened(t, curated.Config{Path: dir}), dir, "MEMORY.md/")
 }
+
+// TestAFileOfLooseSeparatorsHasDrifted: separators without an entry between them make an entry that cannot be written: the
+// file is read-only, health says so, and a repair leaves the texts.
+func TestAFileOfLooseSeparatorsHasDrifted(t *testing.T) {
+	for raw, want := range map[string]string{"a\n§\n": "a", "§\na": "a", "a\n§\n§\nb": "a\n§\nb", "a\n§\n§\n§\n\n§\nb\n§\n§": "a\n§\nb"} {
+		dir := home(t, map[string]string{"memories/MEMORY.md": raw})
+		s := opened(t, curated.Config{Name: "c", Path: dir, Clock: clock.System{}})
+		if st := backendtest.Health(t, s); st.State != model.HealthDegraded || len(st.Findings) != 1 || st.Findings[0].Ref != "MEMORY.md" || !strings.Contains(st.Findings[0].Message, "To repair it") {
+			t.Errorf("%q: %+v", raw, st)
+		}
+		_, err := add(s, t.Context(), "MEMORY", "new")
+		wantKind(t, err, model.PermissionDenied, "drifted")
+		if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "MEMORY.md", Mode: model.Replace, Content: raw}); err != nil {
+			t.Errorf("%q: %v", raw, err)
+		}
+		if got := get(t, filepath.Join(dir, "MEMORY.md")); got != want {
+			t.Errorf("%q is repaired as %q, want %q", raw, got, want)
+		}
+		if st := backendtest.Health(t, s); st.State != model.HealthOK {
+			t.Errorf("after the repair: %+v", st)
+		}
+	}
+}

@@ -26,11 +26,10 @@ type file struct {
 	raw     string
 	exists  bool
 	entries []entry
+	size    int64  // of the entries as they are written
 	drift   string // why it must not be changed; empty when it may be
 	bad     error  // why it is unreadable; nothing else is known then
 }
-
-func (f file) size() int64 { return runes(f.entries) }
 
 // root opens the directory of the files.
 func (s *store) root() (*rootdir.Dir, error) {
@@ -58,6 +57,7 @@ func (s *store) load(d *rootdir.Dir, name string) file {
 		return f
 	}
 	f.entries = parse(f.raw)
+	f.size = runes(f.entries)
 	f.drift = drift(f.raw, f.entries, s.limit(name))
 	return f
 }
@@ -87,9 +87,13 @@ func (f file) checkChangeable(op, store string) error {
 	if f.drift == "" {
 		return nil
 	}
+	return model.Errorf(model.PermissionDenied, op, "%s", f.remedy(store))
+}
+
+// remedy says why a file must not be changed, and how to repair it.
+func (f file) remedy(store string) string {
 	ref := model.Ref{Store: store, ID: f.name}
-	return model.Errorf(model.PermissionDenied, op,
-		"%s has drifted and is read-only: %s. To repair it, with a backup: `memdesk show --raw %s | memdesk retain %s --mode replace -`", f.name, f.drift, ref, ref)
+	return fmt.Sprintf("%s has drifted and is read-only: %s. To repair it, with a backup: `memdesk show --raw %s | memdesk retain %s --mode replace -`", f.name, f.drift, ref, ref)
 }
 
 // change rewrites one file. decide is called twice: on the current file, so that a refusal makes no lock,

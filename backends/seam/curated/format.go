@@ -13,9 +13,6 @@ import (
 // separator stands between two entries (gateway-curated.md, Curated files).
 const separator = "\n§\n"
 
-// mark is the line that no entry can hold.
-const mark = "§"
-
 // entry is one entry of a file.
 type entry struct {
 	text string
@@ -69,6 +66,9 @@ func drift(raw string, entries []entry, limit int) string {
 		return "it was edited by hand: blank or repeated entries, or white space around one"
 	}
 	for _, e := range entries {
+		if strings.Contains("\n"+e.text+"\n", separator) {
+			return "an entry has a line that is only §, which divides entries"
+		}
 		if n := utf8.RuneCountInString(e.text); n > limit {
 			return fmt.Sprintf("one entry alone has %d characters, over the cap of %d", n, limit)
 		}
@@ -85,7 +85,7 @@ func unfit(text string) string {
 		return "the content is not UTF-8 text"
 	case strings.ContainsRune(text, '\r'):
 		return "the content holds a carriage return, which this file cannot keep"
-	case slices.Contains(strings.Split(text, "\n"), mark):
+	case strings.Contains("\n"+text+"\n", separator):
 		return "the content has a line that is only §, which divides entries"
 	}
 	return ""
@@ -101,7 +101,12 @@ func find(entries []entry, hash string) int {
 	return slices.IndexFunc(entries, func(e entry) bool { return e.hash == hash })
 }
 
-// normalise converts line ends to those of the agent's own writer: the start of a repair.
+// normalise converts line ends to those of the agent's own writer, and joins separators with no entry between them: the
+// start of a repair.
 func normalise(raw string) string {
-	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(raw)
+	text := "\n" + trim(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(raw)) + "\n"
+	for twice := "\n§" + separator; strings.Contains(text, twice); {
+		text = strings.ReplaceAll(text, twice, separator)
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(text, separator), separator)
 }

@@ -11,11 +11,18 @@ import (
 
 // Health checks whether the files can be read. It writes no probe (R39).
 func (s *store) Health(ctx context.Context) model.HealthStatus {
-	return s.health.Check(ctx, vitals.Local, s.clock.Now, func(context.Context) []model.HealthFinding {
+	return s.health.Check(ctx, vitals.Local, s.clock.Now, func(ctx context.Context) []model.HealthFinding {
 		if down := vitals.Down(model.FindingUnreachable, s.observe()); down != nil || s.reason != "" {
 			return down
 		}
-		return vitals.Disk(s.path)
+		found := vitals.Disk(s.path)
+		files, _ := s.both(ctx, "health") // observe has just read them
+		for _, f := range files {
+			if f.drift != "" {
+				found = append(found, model.HealthFinding{Kind: "drift", Ref: f.name, Message: f.remedy(s.cfg.Name), State: model.HealthDegraded})
+			}
+		}
+		return found
 	}, nil)
 }
 

@@ -20,7 +20,7 @@ func (s *store) entryItem(f file, e entry) model.Item {
 	it.ID, it.Tier, it.Title, it.Bytes = f.name+"/"+e.hash, tierOf(f.name), title.Line(e.text), int64(len(e.text))
 	it.Stamp, it.Revision = e.hash, revisionOf(e.text)
 	spec := model.TierSpec{Cap: int64(s.limit(f.name))}
-	if flag := spec.CapFlag(f.size()); flag != "" { // the cap is the file's
+	if flag := spec.CapFlag(f.size); flag != "" { // the cap is the file's
 		it.Flags = append(it.Flags, flag)
 	}
 	if f.drift != "" {

@@ -241,7 +241,7 @@ func (s *store) judge(f file, next []entry, old, text string, guarded bool) (war
 	size, limit := runes(next), int64(s.limit(f.name))
 	spec := model.TierSpec{Cap: limit}
 	switch over := size > limit; {
-	case over && !(guarded && size <= f.size()):
+	case over && !(guarded && size <= f.size):
 		return nil, model.Errorf(model.InvalidInput, "retain", "over the cap of %s: it would have %d of %d characters, separators included", f.name, size, limit)
 	case over:
 		warnings = append(warnings, fmt.Sprintf("%s is still over its cap: %d of %d characters", f.name, size, limit))
