@@ -104,7 +104,8 @@ func aliasUnsupported(context.Context, *call, struct{}) (answer, error) {
 	return answer{}, model.Errorf(model.Unsupported, "call", "relations are not supported here")
 }
 
-// aliasEntities writes one item per entity: its name, then one line per observation.
+// aliasEntities writes one item per entity: its name, then one line per observation. An entity whose name is there stays
+// as it is: a second one could not be told from it.
 func aliasEntities(ctx context.Context, c *call, a struct {
 	Entities []struct {
 		Name         string   `json:"name"`
@@ -113,6 +114,16 @@ func aliasEntities(ctx context.Context, c *call, a struct {
 }) (answer, error) {
 	return each(c.writing, a.Entities, func(i int) (answer, error) {
 		e := a.Entities[i]
+		if strings.TrimSpace(e.Name) == "" {
+			return answer{}, model.Errorf(model.InvalidInput, "call", "an entity needs a name")
+		}
+		if ref, unsure, _, err := c.entity(ctx, e.Name); err != nil {
+			return answer{}, err
+		} else if ref != "" {
+			return answer{object{"status": "exists", "ref": ref}, "an entity has this name already: " + ref}, nil
+		} else if unsure != "" {
+			return answer{}, model.Errorf(model.Unavailable, "call", "not all searched: %s", unsure)
+		}
 		whole := c.keyed(retainArgs{Content: strings.Join(append([]string{e.Name}, e.Observations...), "\n") + "\n"}, e.Name)
 		return c.retainLines(ctx, whole, e.Observations)
 	})

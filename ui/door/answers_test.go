@@ -433,3 +433,25 @@ func TestACutTextSaysSo(t *testing.T) {
 		}
 	}
 }
+
+// TestAnEntityIsMadeOnce: agents give an entity again when they learn more; a second item of its name could be neither
+// opened nor deleted.
+func TestAnEntityIsMadeOnce(t *testing.T) {
+	d := deskOver(t, bearer.Caller{Name: "planner"}, t.TempDir(), "inmem=")
+	d.Tier, d.Aliases = "session", door.Aliases()
+	c := client(t, d)
+	zed := args{"entities": []any{args{"name": "Zed", "entityType": "person", "observations": []string{"likes tea"}}}}
+	if r := call(t, c, "create_entities", zed); r.error {
+		t.Fatalf("%+v", r)
+	}
+	zed["entities"] = append(zed["entities"].([]any), args{"name": "Yan", "observations": []string{"likes rain"}})
+	if r := call(t, c, "create_entities", zed); r.error || !strings.Contains(r.text, "already: inmem:") || !strings.Contains(fmt.Sprint(r.facts), "status:exists") {
+		t.Errorf("again: %+v", r)
+	}
+	if r := call(t, c, "open_nodes", args{"names": []string{"Zed", "Yan"}}); r.error || !strings.Contains(r.text, "likes tea") || !strings.Contains(r.text, "likes rain") {
+		t.Errorf("%+v", r)
+	}
+	if r := call(t, c, "create_entities", args{"entities": []any{args{"name": " ", "observations": []string{}}}}); r.kind() != "invalid_input" {
+		t.Errorf("without a name: %+v", r)
+	}
+}
