@@ -40,6 +40,7 @@ func TestAPromiseIsKept(t *testing.T) {
 {"id":"w-2","title":"`+family+`"}
 {"id":"w-3","title":"x","labels":["`+family+`"]}
 {"id":"w-4","title":"x","design":"`+family+`"}
+{"id":"w-5","title":"x","status":"In Review"}
 `)
 	notes, err := vault.Open(t.Context(), vault.Config{Name: "notes", Path: filepath.Join(dir, "notes"), LockRoot: filepath.Join(dir, "locks")})
 	if err != nil {

@@ -135,6 +135,7 @@ func (a *adapter) tierSpecs() []model.TierSpec {
 	}
 	if a.Lines {
 		add(TierCustom, "work items with a status that is no word", false)
+		specs[len(specs)-1].Restores = true // memdesk has the line
 		add(TierTombstone, "work items that were deleted long ago", true)
 		add(TierLine, "lines that are no items: headers, foreign records, what cannot be read", true)
 	}

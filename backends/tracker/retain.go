@@ -49,7 +49,11 @@ func (a *adapter) Retain(ctx context.Context, req model.RetainRequest) (model.Re
 	if err != nil {
 		return model.RetainResult{}, model.Wrap("retain", err)
 	}
-	return model.RetainResult{ID: got.ID, Bytes: int64(len(got.Body)), Revision: got.Revision()}, nil
+	res := model.RetainResult{ID: got.ID, Bytes: int64(len(got.Body)), Revision: got.Revision()}
+	if got.Back != nil {
+		res.Warnings = []string{"it was made anew from its document: its own line, its place and what waited for it did not come back"}
+	}
+	return res, nil
 }
 
 // admit applies R18 to every text of the item that agents may see. The store's own fields pass where the item had
@@ -240,6 +244,9 @@ func (a *adapter) newRecord(id string, req model.RetainRequest) (Record, error) 
 	} else if req.Tier != "" && s != req.Tier {
 		return Record{}, model.Errorf(model.InvalidInput, "retain", "tier %q is asked for, but the field status says %q", req.Tier, s)
 	}
+	if want.Back != nil && len(want.Back.Lines) > 0 { // the kept line has what it had, and no more
+		return want, checkFields(Record{}, want, req.Restore)
+	}
 	if want.Field(FieldTitle) == "" {
 		// With a key, not the text: a title would outlive a replaced text.
 		want.set(FieldTitle, cmp.Or(req.Key, title.Line(want.Body), key))
@@ -285,8 +292,8 @@ func checkFields(have, want Record, restore bool) error {
 	if s := want.Field(FieldStatus); s != have.Field(FieldStatus) && !IsStatus(s) && !restore {
 		return model.Errorf(model.InvalidInput, "retain", "status %q: a status is a small letter and then letters, digits, - or _", s)
 	}
-	if p := want.Field(FieldPriority); p != have.Field(FieldPriority) {
-		if n, err := strconv.Atoi(p); p != "" && (err != nil || (n < 0 || n > 4) && !restore) {
+	if p := want.Field(FieldPriority); p != have.Field(FieldPriority) && p != "" && !restore {
+		if n, err := strconv.Atoi(p); err != nil || n < 0 || n > 4 {
 			return model.Errorf(model.InvalidInput, "retain", "priority %q: it is 0, 1, 2, 3 or 4", p)
 		}
 	}

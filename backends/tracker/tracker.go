@@ -51,7 +51,8 @@ type Record struct {
 	Head
 	Fields []model.Field
 	Body   string
-	// Back is the result of Keeper.Keep for a removed entry that is restored; nil otherwise.
+	// Back is the result of Keeper.Keep for a removed entry that is restored; nil otherwise. Put returns it where
+	// it could not use it.
 	Back *model.Beside
 }
 

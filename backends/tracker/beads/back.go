@@ -12,7 +12,7 @@ import (
 )
 
 // Keep returns what Remove would remove of an entry: first its own line with its place, then the lines of
-// deps.jsonl that name it, each with its place among the pairs.
+// deps.jsonl that name it, each with its place in the file.
 func (s *Store) Keep(ctx context.Context, id string) (model.Beside, error) {
 	snap, err := s.view(ctx)
 	if err != nil {
@@ -27,17 +27,17 @@ func (s *Store) Keep(ctx context.Context, id string) (model.Beside, error) {
 	if e.kind != tracker.Issue || snap.twins(e) > 1 {
 		return out, nil
 	}
-	for n, p := range snap.pairs {
+	for _, p := range snap.pairs {
 		if p.blocked == e.raw || p.blocker == e.raw {
-			out.Lines = append(out.Lines, model.BesideLine{At: n, Text: string(snap.deps[p.start:p.next])})
+			out.Lines = append(out.Lines, model.BesideLine{At: p.number - 1, Text: string(snap.deps[p.start:p.next])})
 		}
 	}
 	return out, nil
 }
 
 // putBack returns both files with a removed entry restored in its old place and bytes, except for the time of
-// its update. place is that of the entry; -1 where the kept data is another entry's, or there is no place for its
-// pairs. Conflict where only the kept line can come back and does not: a repeated id's handle is no id.
+// its update. place is that of the entry; -1 where the kept data is another entry's. Conflict where only the
+// kept line can come back and does not: a repeated id's handle is no id.
 func (s *snapshot) putBack(want tracker.Record, now string) (issues, deps []byte, place int, err error) {
 	base := want.ID[:max(strings.LastIndexByte(want.ID, '#'), 0)]
 	repeated := s.Find(base) >= 0
@@ -57,9 +57,6 @@ func (s *snapshot) putBack(want tracker.Record, now string) (issues, deps []byte
 	if was.entries[0].id == base {
 		repeated = true
 	} else if was.entries[0].id != want.ID {
-		return nil, nil, -1, nil
-	}
-	if len(pairs) > 0 && s.deps == nil {
 		return nil, nil, -1, nil
 	}
 	old := was.Record(0).With(tracker.FieldDepends, want.Field(tracker.FieldDepends)) // pairs of deps.jsonl are not in the line
@@ -90,7 +87,7 @@ func (s *snapshot) putBack(want tracker.Record, now string) (issues, deps []byte
 	return issues, deps, place, nil
 }
 
-// withPairs adds kept lines to deps.jsonl, each at its place among the pairs.
+// withPairs adds kept lines to deps.jsonl, each behind as many lines as stood before it.
 func (s *snapshot) withPairs(kept []model.BesideLine) (out []byte) {
 	add := func(text []byte) {
 		if len(text) > 0 && len(out) > 0 && !bytes.HasSuffix(out, []byte("\n")) && !bytes.Equal(out, bom) {
@@ -98,19 +95,15 @@ func (s *snapshot) withPairs(kept []model.BesideLine) (out []byte) {
 		}
 		out = append(out, text...)
 	}
-	at, next := 0, 0 // in deps, in its pairs
+	lines, next := bytes.SplitAfter(s.deps, []byte("\n")), 0
 	for n, p := range kept {
-		for next < len(s.pairs) && next+n < p.At {
-			next++
+		for ; next < len(lines) && next+n < p.At; next++ {
+			add(lines[next])
 		}
-		to := len(s.deps)
-		if next < len(s.pairs) {
-			to = s.pairs[next].start
-		}
-		add(s.deps[at:to])
 		add([]byte(p.Text))
-		at = to
 	}
-	add(s.deps[at:])
+	for _, line := range lines[next:] {
+		add(line)
+	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"memdesk/model"
@@ -123,4 +124,57 @@ func TestRestoreOfARepeatedID(t *testing.T) {
 	stands(mid + mid)
 	must(t, back(first))
 	must(t, back(second))
+}
+
+// TestRestoreOfAnOddLine: other programs write lines that no write of memdesk makes. A removed one comes back in
+// its own bytes and place, with its pairs between the lines that are none.
+func TestRestoreOfAnOddLine(t *testing.T) {
+	const first, last = `{"id":"o-1","title":"first"}` + "\n", `{"id":"o-3","title":"last"}` + "\n"
+	const deps = "# ours\n" + `{"blockerId":"o-2","blockedId":"o-3"}` + "\n\n# theirs\n" + `{"blockerId":"o-7","blockedId":"o-8"}` + "\n"
+	for _, line := range []string{
+		`{"id":"o-2","title":"","status":"in_progress","description":"d"}`,
+		`{"id":"o-2","x":1}`,
+		`{"id":"o-2","title":"t","priority":"high"}`,
+		`{"id":"o-2","title":"t","priority":[1]}`,
+		`{"id":"o-2","title":"t","labels":[1,2]}`,
+		`{"id":"o-2","title":"t","labels":["a",1,null]}`,
+		`{"id":"o-2","title":"t","labels":["wf:state:shipped"]}`,
+		`{"id":"o-2","title":"t","status":"In Review"}`,
+		`{"id":"o-2","title":"t","status":5}`,
+	} {
+		s, dir := repo(t, map[string]string{"issues.jsonl": first + line + "\n" + last, "deps.jsonl": deps})
+		it := read(t, s, "o-2")
+		kept, err := s.Beside(t.Context(), "o-2")
+		must(t, err)
+		_, err = s.Provider.Forget(t.Context(), model.ForgetRequest{ID: "o-2"})
+		must(t, err)
+		res, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "o-2", Content: it.Body, Meta: it.Meta, Mode: model.Replace, IfMatch: model.Absent, Restore: true, Beside: &kept})
+		got := regexp.MustCompile(`,"updated_at":"[^"]*"`).ReplaceAllString(content(t, filepath.Join(dir, "issues.jsonl")), "")
+		if d := content(t, filepath.Join(dir, "deps.jsonl")); err != nil || len(res.Warnings) > 0 || got != first+line+"\n"+last || d != deps {
+			t.Errorf("%s: %v, %q\n%s%s", line, err, res.Warnings, got, d)
+		}
+	}
+}
+
+// TestRestoreWithoutItsLineIsTold: an item that is made anew has lost what stood beside its document.
+func TestRestoreWithoutItsLineIsTold(t *testing.T) {
+	s, _ := repo(t, map[string]string{"issues.jsonl": `{"id":"o-1","title":"first"}` + "\n"})
+	it := read(t, s, "o-1")
+	kept := model.Beside{Lines: []model.BesideLine{{Text: `{"id":"o-1","title":"another"}`}}}
+	_, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: "o-1"})
+	must(t, err)
+	res, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "o-1", Content: it.Body, Meta: it.Meta, Mode: model.Replace, IfMatch: model.Absent, Restore: true, Beside: &kept})
+	if err != nil || len(res.Warnings) != 1 {
+		t.Errorf("%q, %v", res.Warnings, err)
+	}
+}
+
+// TestLabelsThatAreNoTextsStay: an edit of another field passes them over.
+func TestLabelsThatAreNoTextsStay(t *testing.T) {
+	s, dir := repo(t, map[string]string{"issues.jsonl": `{"id":"o-1","title":"first","labels":["a",1]}` + "\n"})
+	it := read(t, s, "o-1")
+	_, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "o-1", Content: "more", Meta: it.Meta, Mode: model.Replace, IfMatch: it.Revision})
+	if got := content(t, filepath.Join(dir, "issues.jsonl")); err != nil || !strings.Contains(got, `"labels":["a",1],"description":"more"`) {
+		t.Errorf("%v: %s", err, got)
+	}
 }

@@ -267,28 +267,24 @@ func (s *Store) Put(ctx context.Context, id string, change func(tracker.Record, 
 			have = snap.Record(i)
 		}
 		want, err := change(have, i >= 0)
-		if err == nil && want.Kind == tracker.Issue {
+		place := -1
+		if err == nil && i < 0 {
+			issues, deps, place, err = snap.putBack(want, s.now())
+		}
+		if err == nil && place < 0 && want.Kind == tracker.Issue {
 			want, err = moved(have, want)
 		}
 		if err != nil {
 			return nil, nil, err
 		}
-		got = want
 		if i >= 0 && want.Revision() == have.Revision() {
 			got = have
 			return snap.issues, snap.deps, nil
 		}
-		place := -1
-		if i < 0 {
-			if issues, deps, place, err = snap.putBack(want, s.now()); err != nil {
+		if place < 0 {
+			if issues, deps, err = s.with(snap, i, have, want); err != nil {
 				return nil, nil, err
 			}
-		}
-		if place < 0 {
-			issues, deps, err = s.with(snap, i, have, want)
-		}
-		if err != nil {
-			return nil, nil, err
 		}
 		after := parse(issues, deps)
 		at := after.Find(id)
@@ -299,6 +295,9 @@ func (s *Store) Put(ctx context.Context, id string, change func(tracker.Record, 
 			return nil, nil, model.Errorf(model.Internal, "retain", "the line that was made for %q does not read back; nothing was written", id)
 		}
 		got = after.Record(at)
+		if place < 0 && want.Back != nil && len(want.Back.Lines) > 0 {
+			got.Back = want.Back
+		}
 		return issues, deps, nil
 	})
 	return got, err

@@ -13,6 +13,9 @@ import (
 // are left. An item without such a label gets none.
 func moved(have, want tracker.Record) (tracker.Record, error) {
 	given, err := tracker.SplitNames(want.Field(fieldLabels))
+	if err != nil && want.Field(fieldLabels) == have.Field(fieldLabels) { // another writer's: no label, and no edit
+		return want, nil
+	}
 	if err != nil {
 		return want, model.Errorf(model.InvalidInput, "retain", "labels: it begins as a JSON array of texts and is none")
 	}
