@@ -8,7 +8,8 @@ import (
 	"memdesk/model"
 )
 
-// StoreConflicts lists the conflicts that an undecided merge left in the file, and ids on more than one line.
+// StoreConflicts lists the conflicts that an undecided merge left in the files, and ids on more than one line.
+// Markers without an item between them are a conflict of their file.
 func (s *Store) StoreConflicts(ctx context.Context) ([]model.StoreConflict, error) {
 	snap, err := s.view(ctx)
 	if err != nil {
@@ -16,9 +17,11 @@ func (s *Store) StoreConflicts(ctx context.Context) ([]model.StoreConflict, erro
 	}
 	var out []model.StoreConflict
 	inMerge := map[int]bool{}
+	whole := false // the markers of issues.jsonl are no sets of items
 	for i := 0; i < len(snap.marks); i++ {
 		m := snap.marks[i]
 		if m.sort != '<' {
+			whole = true
 			continue
 		}
 		end := m
@@ -26,7 +29,17 @@ func (s *Store) StoreConflicts(ctx context.Context) ([]model.StoreConflict, erro
 			i++
 			end = snap.marks[i]
 		}
-		out = append(out, snap.undecided(m, end, inMerge)...)
+		if end.sort != '>' { // the end is missing
+			end.entry = len(snap.entries)
+		}
+		found := snap.undecided(m, end, inMerge)
+		out, whole = append(out, found...), whole || len(found) == 0
+	}
+	if whole {
+		out = append(out, model.StoreConflict{CopyID: issuesName, BaseID: issuesName, Tool: "git", Reason: markWords(issuesName, snap.marks)})
+	}
+	if len(snap.depMarks) > 0 {
+		out = append(out, model.StoreConflict{CopyID: depsName, BaseID: depsName, Tool: "git", Reason: markWords(depsName, snap.depMarks)})
 	}
 	first := map[string]int{}
 	for i, e := range snap.entries {
@@ -54,7 +67,7 @@ func (s *Store) StoreConflicts(ctx context.Context) ([]model.StoreConflict, erro
 // the copy.
 func (s *snapshot) undecided(from, to mark, seen map[int]bool) []model.StoreConflict {
 	reason := fmt.Sprintf("git merge markers on lines %d to %d of issues.jsonl", from.number, to.number)
-	if from.label != "" || to.label != "" {
+	if to.number > from.number && (from.label != "" || to.label != "") {
 		reason += fmt.Sprintf(", %q against %q", from.label, to.label)
 	}
 	reason += ": decide the merge and commit it; until then nothing is written to the file"
@@ -70,9 +83,6 @@ func (s *snapshot) undecided(from, to mark, seen map[int]bool) []model.StoreConf
 		}
 		base[e.raw], place[e.raw] = e.id, len(out)
 		out = append(out, model.StoreConflict{CopyID: e.id, BaseID: e.id, Tool: "git", Reason: reason})
-	}
-	if len(out) == 0 {
-		out = append(out, model.StoreConflict{Tool: "git", Reason: reason})
 	}
 	return out
 }

@@ -74,6 +74,31 @@ func TestUndecidedMergeIsReportedAndNotWritten(t *testing.T) {
 	}
 }
 
+// TestMarkersWithoutItems: a marker stops every write, and its conflict names its file, wherever it stands.
+func TestMarkersWithoutItems(t *testing.T) {
+	const one, two = `{"id":"x-1","title":"a"}` + "\n", `{"id":"x-2","title":"b"}` + "\n"
+	const pair = `{"blockerId":"x-1","blockedId":"x-2"}` + "\n"
+	for name, c := range map[string]struct{ issues, deps, id, lines string }{
+		"pairs":       {one + two, "<<<<<<< HEAD\n" + pair + "=======\n>>>>>>> x\n", "deps.jsonl", "deps.jsonl on lines 1, 3, 4:"},
+		"half of one": {one + "=======\n" + two, "", "issues.jsonl", "issues.jsonl on lines 2:"},
+		"base alone":  {one + "||||||| base\n" + two, "", "issues.jsonl", "issues.jsonl on lines 2:"},
+		"empty":       {one + "<<<<<<< HEAD\n=======\n>>>>>>> x\n" + two, "", "issues.jsonl", "issues.jsonl on lines 2, 3, 4:"},
+		"without end": {one + "<<<<<<< HEAD\n" + two, "", "x-2", "issues.jsonl"},
+	} {
+		s, dir := repo(t, map[string]string{"issues.jsonl": c.issues, "deps.jsonl": c.deps})
+		got, err := s.Conflicts.StoreConflicts(t.Context())
+		if err != nil || len(got) != 1 || got[0].CopyID != c.id || got[0].BaseID != c.id || !strings.Contains(got[0].Reason, c.lines) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+		if _, err = s.Provider.Forget(t.Context(), model.ForgetRequest{ID: "x-1"}); !errors.Is(err, model.Conflict) || content(t, filepath.Join(dir, "deps.jsonl")) != c.deps {
+			t.Errorf("%s: a removal: %v", name, err)
+		}
+		if st := backendtest.Health(t, s); st.OK {
+			t.Errorf("%s: health = %+v", name, st)
+		}
+	}
+}
+
 // TestUnreadPairsAreTold: a line of deps.jsonl that is no pair is in no list, so a list of hidden entries tells it too;
 // an unread line is told by every search that leaves it out.
 func TestUnreadPairsAreTold(t *testing.T) {

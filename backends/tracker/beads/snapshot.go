@@ -51,6 +51,7 @@ type snapshot struct {
 	marks        []mark
 	pairs        []pair
 	badPairs     []int // line numbers in deps.jsonl without a pair
+	depMarks     []mark
 	tiers        []string
 
 	once sync.Once
@@ -324,6 +325,11 @@ func (s *snapshot) scanPairs() {
 		if len(line) == 0 {
 			continue
 		}
+		if m, ok := markOf(s.deps[start:end]); ok {
+			m.number = number
+			s.depMarks = append(s.depMarks, m)
+			continue
+		}
 		o, err := jsonedit.Parse(line)
 		if err != nil {
 			s.badPairs = append(s.badPairs, number)
@@ -433,8 +439,8 @@ func (s *snapshot) Problems(entries bool) []string {
 	for _, n := range s.badPairs {
 		out = append(out, fmt.Sprintf("line %d of deps.jsonl: it is no pair", n))
 	}
-	if len(s.marks) > 0 {
-		out = append(out, s.mergeWords())
+	if words := s.mergeWords(); words != "" {
+		out = append(out, words)
 	}
 	return out
 }

@@ -5,6 +5,7 @@ package beads
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -225,8 +226,8 @@ func (s *Store) Ping(ctx context.Context) error {
 			return err
 		}
 	}
-	if len(snap.marks) > 0 {
-		return model.Errorf(model.Conflict, "health", "%s", snap.mergeWords())
+	if words := snap.mergeWords(); words != "" {
+		return model.Errorf(model.Conflict, "health", "%s", words)
 	}
 	return nil
 }
@@ -246,15 +247,23 @@ func (s *Store) Unread() []string {
 // pingBytes is the largest file that a health check reads.
 const pingBytes = 4 << 20
 
+// mergeWords names the lines with merge markers; empty where there are none.
 func (s *snapshot) mergeWords() string {
+	return cmp.Or(markWords(issuesName, s.marks), markWords(depsName, s.depMarks))
+}
+
+func markWords(file string, marks []mark) string {
 	var lines []string
-	for _, m := range s.marks {
+	for _, m := range marks {
 		lines = append(lines, strconv.Itoa(m.number))
 	}
-	if len(lines) > 6 {
+	switch n := len(lines); {
+	case n == 0:
+		return ""
+	case n > 6:
 		lines = append(lines[:6], "…")
 	}
-	return "git merge markers stand in issues.jsonl on lines " + strings.Join(lines, ", ") + ": decide the merge and commit it, then write again"
+	return "git merge markers stand in " + file + " on lines " + strings.Join(lines, ", ") + ": decide the merge and commit it, then write again"
 }
 
 // Put writes one entry.

@@ -45,8 +45,8 @@ func (s *Store) rewriteLocked(ctx context.Context, op string, make func(*snapsho
 		if err != nil {
 			return err
 		}
-		if len(snap.marks) > 0 {
-			return model.Errorf(model.Conflict, op, "%s; nothing was written", snap.mergeWords())
+		if words := snap.mergeWords(); words != "" {
+			return model.Errorf(model.Conflict, op, "%s; nothing was written", words)
 		}
 		issues, deps, err := make(snap)
 		if err != nil {
