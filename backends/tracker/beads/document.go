@@ -380,8 +380,8 @@ func (s *snapshot) Bead(i int) (tracker.Bead, bool) {
 		Priority: tracker.DefaultPriority,
 		Created:  tracker.Time(get("created_at", "created")), Updated: tracker.Time(get("updated_at", "updated")), Closed: tracker.Time(get("closed_at", "closed")),
 	}
-	if n, err := strconv.Atoi(string(o.Raw("priority"))); err == nil {
-		b.Priority = n
+	if n, err := strconv.ParseFloat(string(o.Raw("priority")), 64); err == nil && n == float64(int(n)) { // 3.0 is the integer 3
+		b.Priority = int(n)
 	}
 	if b.Parent == "" {
 		b.Parent = parentOf(o.Raw("dependencies"), e.raw)
