@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -231,5 +232,36 @@ func TestLayersRunNothingOfGit(t *testing.T) {
 	must(t, err)
 	if _, err := os.Lstat(ran); err == nil {
 		t.Error("a command of the repository's configuration ran")
+	}
+}
+
+// TestANewPairStandsWhereItsProgramReads: Foolery reads deps.jsonl alone, bd the line alone.
+func TestANewPairStandsWhereItsProgramReads(t *testing.T) {
+	const two = `{"id":"x-2","title":"b"}` + "\n"
+	for one, want := range map[string]string{
+		`{"id":"x-1","title":"a","labels":["wf:state:planning"]}`:               `{"blockerId":"x-1","blockedId":"x-2"}` + "\n",
+		`{"id":"x-1","dependencies":[{"depends_on_id":"x-2","type":"tracks"}]}`: "",
+	} {
+		s, dir := repo(t, map[string]string{"issues.jsonl": one + "\n" + two})
+		it := read(t, s, "x-2")
+		_, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "x-2", Mode: model.Replace, Meta: meta(it, "depends", "x-1")})
+		must(t, err)
+		got, _ := os.ReadFile(filepath.Join(dir, "deps.jsonl"))
+		if inside := strings.Contains(content(t, filepath.Join(dir, "issues.jsonl")), `"depends_on_id":"x-1"`); string(got) != want || inside != (want == "") {
+			t.Errorf("%s: %q, in the line %t", one, got, inside)
+		}
+		if got := read(t, s, "x-2"); !slices.Contains(got.Meta, model.Field{Name: "depends", Value: "x-1"}) {
+			t.Errorf("depends: %+v", got.Meta)
+		}
+	}
+}
+
+// TestAPriorityOfAnotherSpelling: to a reader of JSON 3.0 is the integer 3.
+func TestAPriorityOfAnotherSpelling(t *testing.T) {
+	for raw, want := range map[string]int{"3.0": 3, "1e0": 1, "2.5": 2, "7": 2, `"1"`: 2, "-0": 0, "1e99": 2} {
+		s, _ := repo(t, map[string]string{"issues.jsonl": `{"id":"x-1","title":"a","priority":` + raw + "}\n"})
+		if res, err := s.Work.WorkItems(t.Context(), model.WorkRequest{}); err != nil || len(res.Items) != 1 || res.Items[0].Priority != want {
+			t.Errorf("%s: %+v, %v", raw, res.Items, err)
+		}
 	}
 }

@@ -394,14 +394,14 @@ func appendLine(data, line []byte) []byte {
 	return slices.Concat(data, line, []byte(end))
 }
 
-// relate changes pairs in their own place: in deps.jsonl when the store has one, in the line when that lists
-// dependencies or nothing else does.
+// relate changes pairs in their own place: in the line when that lists dependencies, and in deps.jsonl, which it
+// makes where the items are not bd's: Foolery reads no other, and drops what stands in the line.
 func (s *snapshot) relate(line []byte, id string, gone, fresh []string, now string) (newLine, deps []byte, err error) {
 	o, err := jsonedit.Parse(line)
 	if err != nil {
 		return nil, nil, err
 	}
-	outside := s.deps != nil
+	outside := s.deps != nil || !s.typed() && !slices.ContainsFunc(s.entries, func(e entry) bool { return !e.depends.None() })
 	inside := fresh
 	if outside && o.Find("dependencies") < 0 {
 		inside = nil
