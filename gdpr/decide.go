@@ -9,6 +9,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -164,7 +165,23 @@ func (d *Desk) decide(ctx context.Context, m *subject.Matcher, s model.Store, q 
 		redact(m, s, it, &out[i], renamed)
 	}
 	out, err = fallsFirst(ctx, s, edgesFirst(childrenFirst(out, q.children)))
-	return indexesFirst(s, q.found, renamesFirst(out, q.children)), err
+	return duplicatesFirst(s, indexesFirst(s, q.found, renamesFirst(out, q.children))), err
+}
+
+// duplicatesFirst puts the last duplicate of a work item's id first: those behind one that goes get the handle
+// before theirs.
+func duplicatesFirst(s model.Store, steps []Step) []Step {
+	if s.Work == nil {
+		return steps
+	}
+	number := func(id string) (n int) {
+		if i := strings.LastIndexByte(id, '#'); i > 0 {
+			n, _ = strconv.Atoi(id[i+1:])
+		}
+		return n
+	}
+	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Compare(number(b.ID), number(a.ID)) })
+	return steps
 }
 
 // indexesFirst puts index items before the items that they list: a rename or removal also edits the index's

@@ -65,6 +65,21 @@ func TestErasesWorkItems(t *testing.T) {
 	}
 }
 
+// TestErasesDuplicatesInOneRun: the lines behind one that goes get the handle before theirs.
+func TestErasesDuplicatesInOneRun(t *testing.T) {
+	t.Parallel()
+	const first, last = `{"id":"h-0","title":"tea"}` + "\n", `{"id":"h-9","title":"milk"}` + "\n"
+	const hers = `{"id":"h-1","title":"t","description":"` + name + `"}` + "\n"
+	w := newWorld(t)
+	plant(t, w.dir, map[string]string{"w/.beads/issues.jsonl": first + hers + hers + last + hers})
+	w.more = []backends.StoreConfig{{Name: "s", Kind: "beads", Path: filepath.Join(w.dir, "w")}}
+	w.open()
+	out := w.complete(w.plan(w.file().ID))
+	if got := text(t, filepath.Join(w.dir, "w/.beads/issues.jsonl")); got != first+last {
+		t.Errorf("%+v\n%s", out, got)
+	}
+}
+
 var updated = regexp.MustCompile(`^,"updated_at":"[^"]*"}$`)
 
 // isEdited reports whether a line equals the wanted one except for a time of change.
