@@ -2,10 +2,16 @@ package gdpr_test
 
 import (
 	"database/sql"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"memdesk/backends"
 	"memdesk/gdpr"
 	"memdesk/gdpr/receipt"
 	"memdesk/model"
@@ -310,5 +316,55 @@ func TestATriggerForbidsTheScrub(t *testing.T) {
 		return strings.Contains(p.What, "could not be scrubbed") && strings.Contains(p.What, `"guard"`) && strings.Contains(p.What, "remove the cause, then run the same command again")
 	}) {
 		t.Errorf("%s, %v: %+v", out.Status, err, out.Problems)
+	}
+}
+
+// TestThePlanKnowsOfAnEndpoint: a call that deletes in another program's database is a step of the plan, and is made
+// under no plan without that step.
+func TestThePlanKnowsOfAnEndpoint(t *testing.T) {
+	t.Parallel()
+	for _, seen := range []bool{true, false} {
+		w := newWorld(t)
+		calls := 0
+		srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			calls++
+			rw.WriteHeader(http.StatusAccepted)
+			_, _ = io.WriteString(rw, `{"rows_deleted":2}`)
+		}))
+		t.Cleanup(srv.Close)
+		token := filepath.Join(w.dir, "token")
+		plant(t, w.dir, map[string]string{"token": "tok-2f8e1c55", "ship/output/crews/c1/shared/.memory/CREW.md": name + " asks\n", "ship/memory/ws_1/plan.md": "tea\n"})
+		if err := os.Chmod(token, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		db, err := sql.Open("sqlite3", "file:"+filepath.Join(w.dir, "ship", "crewship.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		execAll(t, db, `CREATE TABLE workspaces (id TEXT, name TEXT, slug TEXT)`, `INSERT INTO workspaces VALUES ('ws_1','One','one')`, `CREATE TABLE crews (id TEXT, workspace_id TEXT, name TEXT, slug TEXT)`, `INSERT INTO crews VALUES ('c1','ws_1','Red','red')`, `CREATE TABLE peer_cards (user_id TEXT)`, `INSERT INTO peer_cards VALUES ('`+ana+`')`)
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		bare := backends.StoreConfig{Name: "ship", Kind: "crewship", Path: filepath.Join(w.dir, "ship"), Workspace: "ws_1"}
+		called := bare
+		called.APIURL, called.APITokenFile = srv.URL, token
+		w.more = []backends.StoreConfig{bare}
+		if seen {
+			w.more = []backends.StoreConfig{called}
+		}
+		w.open()
+		p := w.plan(w.file().ID)
+		if st := actions(p)["ship:crewship.db"]; (st.Action == gdpr.Scrub) != seen || strings.Contains(st.Reason, "ws_1") != seen {
+			t.Errorf("planned %+v", st)
+		}
+		w.more = []backends.StoreConfig{called}
+		w.open()
+		out, err := w.erase(p)
+		if err != nil || calls != map[bool]int{true: 1}[seen] || out.Status == gdpr.StateComplete {
+			t.Errorf("seen %t: %d calls, %s, %v", seen, calls, out.Status, err)
+		}
+		if !seen && out.Status != gdpr.StatePartial {
+			t.Errorf("%s under a plan that does not know of the endpoint", out.Status)
+		}
 	}
 }

@@ -581,13 +581,16 @@ func planLayers(ctx context.Context, r *Request, m *subject.Matcher, s model.Sto
 			sp.Steps = append(sp.Steps, Step{Store: s.Name, ID: l.ID, Layer: layerName(l), Action: OutOfScope, Reason: "it is kept with its item, which is on hold"})
 			continue
 		}
-		if sum, goes := dry[l.ID]; goes && !ours(l) {
+		if sum, goes := dry[l.ID]; goes && !ours(l) && strings.HasSuffix(l.Reason, model.LinkReason) {
 			sp.Steps = append(sp.Steps, Step{Store: s.Name, ID: l.ID, Layer: "symbolic link", Action: Scrub, Revision: sum,
 				Reason: "its own name names the subject: the link itself is removed, and not what it leads to"})
 			continue
 		}
 		if !ours(l) {
 			st := Step{Store: s.Name, ID: l.ID, Layer: "external", Action: OutOfScope, Reason: whyLeft(m, l)}
+			if _, goes := dry[l.ID]; goes && sp.touches() { // its program's own erasure is called
+				st.Action = Scrub
+			}
 			if nested(l) {
 				if found, unknown := nestedHistory(ctx, m, s, l); found.Hits > 0 || unknown {
 					st.Layer, st.Reason = "git", found.Reason

@@ -154,6 +154,9 @@ func (s *store) databaseLayers() []model.Layer {
 		}
 		l := model.Layer{ID: dbName + suffix, Kind: model.LayerExternal, Readable: true,
 			Reason: "Crewship's own database (accounts, peer cards, journal, version records): only Crewship's GDPR endpoint erases there", Advice: advice}
+		if s.api != nil && suffix == "" {
+			l.Reason += ": an erasure that changes this store calls it, and it deletes peer cards, user models, version and inbox rows of the person in workspace " + quote(s.api.workspace)
+		}
 		switch {
 		case err != nil:
 			l.Readable, l.Reason = false, "it cannot be looked at: "+reason(err)

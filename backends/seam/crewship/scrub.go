@@ -39,11 +39,11 @@ func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 	if err := s.eachBlob(ctx, w.file); err != nil {
 		return nil, err
 	}
-	if req.Dry {
-		return nil, nil
-	}
 	for _, l := range s.databaseLayers() {
 		w.eraseRows(l)
+	}
+	if req.Dry {
+		return nil, nil
 	}
 	return w.out, nil
 }
