@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -88,7 +89,7 @@ func movedTimes(want, got Node) (lost []string) {
 // putBeside gives a node that was just written its vector and its memberships, and says in words which
 // of them it could not restore.
 func (a *adapter) putBeside(ctx context.Context, tx Ops, node string, b model.Beside) (lost []string, err error) {
-	if len(b.Vector) > 0 {
+	if len(b.Vector) > 0 && !hasVector(ctx, tx, node, b) {
 		why, err := a.setVector(ctx, tx, node, b.VectorModel, b.Vector)
 		if err != nil {
 			return nil, err
@@ -112,6 +113,16 @@ func (a *adapter) putBeside(ctx context.Context, tx Ops, node string, b model.Be
 		}
 	}
 	return lost, nil
+}
+
+// hasVector reports whether the row of a node that was just written has the vector of b already.
+func hasVector(ctx context.Context, tx Ops, node string, b model.Beside) bool {
+	vectors, ok := tx.(Vectors)
+	if !ok {
+		return false
+	}
+	vector, name, err := vectors.Embedding(ctx, node)
+	return err == nil && name == b.VectorModel && slices.Equal(vector, b.Vector)
 }
 
 // setVector stores a vector; why says why the store cannot hold it.

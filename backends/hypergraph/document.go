@@ -297,7 +297,7 @@ func applyDecision(n *Node, have *Decision, creating bool, set fieldSet) error {
 		}
 		d.Confidence = c
 	}
-	if d.Files != "" && (fresh || d.Files != have.Files) {
+	if d.Files != "" && (fresh || d.Files != have.Files) && !set.restore {
 		var files []string
 		if json.Unmarshal([]byte(d.Files), &files) != nil {
 			return model.Errorf(model.InvalidInput, "retain", "%s: give a JSON array of strings", fieldDecisionFiles)

@@ -2,8 +2,10 @@ package sqlite
 
 import (
 	"context"
+	"encoding/base64"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"memdesk/model"
 )
@@ -19,8 +21,9 @@ var formTables = []struct {
 	{"hyperedges", "id", true, []string{"label", "weight", "created_at", "metadata"}},
 }
 
-// oddTime is the longest unreadable time that is kept, in bytes.
-const oddTime = 64
+// oddTime is the longest unreadable time that is kept, formBytes the most of a value that a document cannot hold, in
+// bytes.
+const oddTime, formBytes = 64, "1048576"
 
 func isTime(column string) bool { return strings.HasSuffix(column, "_at") || column == "last_accessed" }
 
@@ -40,8 +43,11 @@ func (o ops) Forms(ctx context.Context, id string, edge bool) (out []model.Besid
 			kinds, values := make([]string, len(t.columns)), make([]string, len(t.columns))
 			for i, c := range t.columns {
 				value := `''`
-				if isTime(c) || c == "embedding" {
+				switch {
+				case isTime(c):
 					value = `COALESCE(substr(CAST(` + c + ` AS TEXT), 1, ?2), '')`
+				case c == "embedding", c == "metadata", c == "provenance", c == "files":
+					value = `CASE WHEN typeof(` + c + `) IN ('blob', 'text') AND octet_length(` + c + `) <= ` + formBytes + ` THEN CAST(` + c + ` AS BLOB) ELSE '' END`
 				}
 				selected = append(selected, `typeof(`+c+`), `+value)
 				dest = append(dest, &kinds[i], &values[i])
@@ -66,7 +72,7 @@ func (o ops) Forms(ctx context.Context, id string, edge bool) (out []model.Besid
 }
 
 // formOf is the cell of a value; odd is false where memdesk writes the same form, and where the form is
-// not kept. Of vectors only an empty one is kept: others are stored elsewhere.
+// not kept.
 func formOf(column, kind, value string) (c model.BesideCell, odd bool) {
 	c = model.BesideCell{Column: column, Type: model.CellType(kind)}
 	switch {
@@ -75,9 +81,15 @@ func formOf(column, kind, value string) (c model.BesideCell, odd bool) {
 	case isTime(column):
 		c.Value = value
 		return c, (kind == "text" || kind == "integer") && len(value) <= oddTime && recurseTime(value).Format(time.RFC3339Nano) != value
+	case column == "embedding" && kind == "text":
+		c.Value = value
+		return c, utf8.ValidString(value)
 	case kind == "blob":
 		c.Type = model.CellBytes
-		return c, column != "embedding" || value == ""
+		if column == "embedding" || !utf8.ValidString(value) {
+			c.Value = base64.StdEncoding.EncodeToString([]byte(value))
+		}
+		return c, true
 	}
 	return c, false
 }
@@ -112,9 +124,13 @@ func formed(c model.BesideCell, v any) any {
 		if (c.Type == model.CellText || c.Type == model.CellInteger) && len(c.Value) <= oddTime && (at.IsZero() || isText && at.Equal(recurseTime(text))) {
 			return c.Value
 		}
-	case c.Type == model.CellBytes && c.Column == "embedding":
-		return []byte{}
-	case c.Type == model.CellBytes && isText:
+	case c.Type == model.CellText && c.Column == "embedding":
+		return c.Value
+	case c.Type == model.CellBytes && (c.Column == "embedding" || isText):
+		raw, err := base64.StdEncoding.DecodeString(c.Value)
+		if err == nil && (c.Column == "embedding" || c.Value != "" && string([]rune(string(raw))) == text) {
+			return raw
+		}
 		return []byte(text)
 	case c.Type == model.CellNull && v == readNull(c.Column, v):
 		return nil
