@@ -522,6 +522,9 @@ func TestDiscover(t *testing.T) {
 		{"beads when forced", []string{"work/a/b/.beads", "work/a/b/.knots"}, map[string]string{"FOOLERY_BACKEND": "beads"}, want{"beads work/a/b/.beads"}},
 		{"several", []string{"home/.hermes/memories", "work/a/b/.beads", "home/.agentm/memory"}, map[string]string{"MEMORY_VAULT_PATH": "/v"},
 			want{"vault /v", "devicelocal home/.agentm/memory", "curated home/.hermes/memories", "beads work/a/b/.beads"}},
+		{"agentm's prefix", []string{"home/.claude/.agentm-config.json", "work/pre/.agentm-config.json"}, map[string]string{"AGENTM_INSTALL_PREFIX": "../../pre"}, want{"vault work/pre/.agentm-config.json"}},
+		{"agentm's prefix without a configuration", []string{"home/.claude/.agentm-config.json"}, map[string]string{"AGENTM_INSTALL_PREFIX": "/none"}, nil},
+		{"agentm without a prefix", []string{"home/.claude/.agentm-config.json"}, nil, want{"vault home/.claude/.agentm-config.json"}},
 		{"agentm by its variable", nil, map[string]string{"AGENTM_DEVICE_LOCAL_ROOT": "/mem"}, want{"devicelocal /mem"}},
 	}
 	for _, tt := range tests {

@@ -26,6 +26,7 @@ type Marker struct {
 	Home  bool   // looked for in the home directory
 	Up    bool   // looked for in the working directory and its ancestors
 	Env   string // a variable that names the place outright, and wins
+	Below string // the marker below the directory that Env names instead of the home directory; empty: Env names the place
 	Store string // location of the store relative to the marker's path; empty: the marker itself
 	// Reading: it is opened for reading only until a configuration names it.
 	Reading bool
@@ -41,7 +42,7 @@ func Markers() []Marker {
 	return []Marker{
 		{Kind: "crewship", Label: "Crewship", Path: ".crewship", Home: true, Env: "CREWSHIP_DATA_DIR"},
 		{Kind: "vault", Label: "AgentM vault", Path: ".agentm-config.json", Up: true, Env: "MEMORY_VAULT_PATH", Holds: vault.Selected},
-		{Kind: "vault", Label: "AgentM vault", Path: ".claude/.agentm-config.json", Home: true, Holds: vault.Selected},
+		{Kind: "vault", Label: "AgentM vault", Path: ".claude/.agentm-config.json", Home: true, Env: "AGENTM_INSTALL_PREFIX", Below: ".agentm-config.json", Holds: vault.Selected},
 		{Kind: "devicelocal", Label: "AgentM", Path: ".agentm/memory", Home: true, Env: "AGENTM_DEVICE_LOCAL_ROOT"},
 		{Kind: "sqlite", Label: "recurse", Path: ".recurse", Up: true},
 		{Kind: "curated", Label: "Hermes", Path: ".hermes/memories", Home: true},
@@ -112,7 +113,11 @@ func Discover(dir string, env func(string) string) []StoreConfig {
 func (m Marker) find(dir string, env func(string) string) (path, why string) {
 	if m.Env != "" {
 		if p := env(m.Env); p != "" {
-			return ExpandPath(p, dir, env), "$" + m.Env + " names it"
+			p = filepath.Join(ExpandPath(p, dir, env), m.Below)
+			if m.Below != "" && !exists(p) {
+				return "", ""
+			}
+			return p, "$" + m.Env + " names it"
 		}
 	}
 	if m.Up {
