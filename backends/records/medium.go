@@ -168,7 +168,7 @@ func (m ServerMedium) Scrub(ctx context.Context, req model.ScrubRequest) ([]mode
 		if err := m.DB.Vacuum(ctx, m.qualified(t)); err != nil {
 			res.Verdict, res.Reason = model.VerdictPending, err.Error()
 			if model.KindOf(err) != model.Locked {
-				res.Reason += ": have the table's owner run VACUUM FULL"
+				res.Reason += ": run this again as the table's owner"
 			}
 		}
 		if r := refused[t]; r.Verdict != "" {

@@ -170,12 +170,14 @@ func (s Server) Close() error {
 var keptRows = regexp.MustCompile(`^\D*(\d+)`)
 
 // Vacuum rewrites a table without its dead rows, and its samples. It is Locked where another session uses the
-// table or still sees removed rows, which are then kept. A missing right is reported by the error.
+// table or still sees removed rows, which are then kept. It is PermissionDenied where the server skips the table of
+// another owner, of which it only warns.
 func (s Server) Vacuum(ctx context.Context, table string) error {
 	const op = "scrub"
-	kept := int64(0)
+	kept, skipped := int64(0), false
 	cfg := s.Pool.Config().ConnConfig
 	cfg.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
+		skipped = skipped || n.SeverityUnlocalized == "WARNING"
 		if found := keptRows.FindStringSubmatch(n.Detail); found != nil {
 			rows, _ := strconv.ParseInt(found[1], 10, 64) // digits
 			kept += rows
@@ -186,11 +188,15 @@ func (s Server) Vacuum(ctx context.Context, table string) error {
 		return wordedServer(op, err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // a lost connection is closed too
+	skipped = false // a warning of the connection says nothing of the table
 	// Whoever comes after a waiting rewrite waits behind it.
 	for _, text := range []string{`SET lock_timeout = '2s'`, `VACUUM (FULL, ANALYZE, VERBOSE) ` + table} {
 		if _, err := conn.Exec(ctx, text); err != nil {
 			return wordedServer(op, err)
 		}
+	}
+	if skipped {
+		return model.Errorf(model.PermissionDenied, op, "the server skipped the table, as it does where the database role is not its owner: removed rows stay in its file")
 	}
 	if kept > 0 {
 		return model.Errorf(model.Locked, op, "%d removed rows are kept for a session that still sees them; scrub again when it is done", kept)

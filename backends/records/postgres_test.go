@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"memdesk/backends/records"
 	"memdesk/internal/testpg"
@@ -63,6 +64,25 @@ func TestVacuumBesideAReader(t *testing.T) {
 				t.Error("a sample of the removed row is left")
 			}
 		})
+	}
+}
+
+// TestVacuumWithoutOwnership: the server only warns a role that does not own the table, and keeps the removed rows.
+func TestVacuumWithoutOwnership(t *testing.T) {
+	s, dsn := server(t, `CREATE ROLE writer`, `GRANT SELECT, DELETE ON notes TO writer`)
+	t.Cleanup(func() { testpg.Exec(t, dsn, `DROP OWNED BY writer; DROP ROLE writer`) })
+	as := s.Pool.Config()
+	as.ConnConfig.RuntimeParams["role"] = "writer"
+	pool, err := pgxpool.NewWithConfig(t.Context(), as)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	if err := (records.Server{Pool: pool}).Vacuum(t.Context(), "notes"); !errors.Is(err, model.PermissionDenied) {
+		t.Errorf("not the owner: %v", err)
+	}
+	if err := s.Vacuum(t.Context(), "notes"); err != nil {
+		t.Errorf("the owner: %v", err)
 	}
 }
 
