@@ -129,6 +129,9 @@ func (q *search) run(ctx context.Context, step func(int64)) (*search, error) {
 			}
 		}
 	}
+	if err := q.beneath(ctx); err != nil {
+		return nil, err
+	}
 	if q.othersOnly { // the quarantine has none
 		return q, nil
 	}
@@ -254,6 +257,43 @@ func (q *search) note(id, body string, meta []model.Field, near bool) {
 	q.bystanders.Add(q.m, id)
 }
 
+// beneath searches the rows that no item shows. An item that can only go as a whole is found by them; of one on hold
+// they stay with it.
+func (q *search) beneath(ctx context.Context) error {
+	if q.store.Beneath == nil {
+		return nil
+	}
+	named := map[string]bool{}
+	err := q.store.Beneath(ctx, func(id, row string) {
+		if q.m.Near(row) {
+			q.bystanders.Add(q.m, row)
+		}
+		if q.isHeld(id) {
+			q.bystanders.Keep(q.m, row)
+		}
+		if !named[id] && concerns(q.m, q.bystanders)([]byte(row)) {
+			named[id] = true
+		}
+	})
+	if err != nil || q.othersOnly {
+		return err
+	}
+	for _, f := range q.found {
+		delete(named, f.Item.ID)
+	}
+	for _, id := range slices.Sorted(maps.Keys(named)) {
+		it, err := q.store.Browser.Read(ctx, id)
+		switch {
+		case errors.Is(err, model.NotFound): // rows without an item
+		case err != nil:
+			return err
+		default:
+			q.look(it, "rows that its text does not show")
+		}
+	}
+	return nil
+}
+
 // explained reports whether an item was found only by a bystander's word in bytes that are no text. All bystanders are
 // known after the search alone.
 func (q *search) explained(ctx context.Context, f Found) bool {
@@ -286,12 +326,13 @@ func wide(body string) bool {
 	return ok
 }
 
-// look decides whether an item concerns the subject, and why.
-func (q *search) look(it model.Item) {
+// look decides whether an item concerns the subject, and why; named are places beside it that are known to name the
+// subject.
+func (q *search) look(it model.Item, named ...string) {
 	if q.othersOnly {
 		return
 	}
-	f := Found{Store: q.store.Name, Item: it, Layer: layerOf(it)}
+	f := Found{Store: q.store.Name, Item: it, Layer: layerOf(it), Named: named}
 	own := q.reasons[it.ID]
 	if f.Tagged = len(own) > 0; f.Tagged {
 		q.proposed.add(it)

@@ -35,3 +35,39 @@ func TestLangGraphBeyondItsText(t *testing.T) {
 		t.Errorf("left: %s; want c t2", got)
 	}
 }
+
+// TestLangGraphRowsOfConversations: another's conversation names the subject in rows that its newest messages do not show.
+// The plan lists it, one run ends it, and a conversation on hold keeps all of its rows.
+func TestLangGraphRowsOfConversations(t *testing.T) {
+	for _, held := range []bool{false, true} {
+		w := newWorld(t)
+		schema, err := os.ReadFile(filepath.Join("..", "backends", "records", "langgraph", "testdata", "javascript.sql"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		dsn := testpg.DSN(t)
+		testpg.Exec(t, dsn, string(schema)+`;
+			INSERT INTO checkpoints SELECT t, '', '2', NULL, 'json', '{"channel_versions":{"messages":"2"}}', '{}' FROM unnest(ARRAY['old', 'topic', 'write', 'inside', 'clean']) t;
+			INSERT INTO checkpoint_blobs SELECT thread_id, '', 'messages', '2', 'json', convert_to('[{"role":"user","content":"rye"}]', 'UTF8') FROM checkpoints;
+			INSERT INTO checkpoint_blobs VALUES ('old', '', 'messages', '1', 'json', convert_to('[{"role":"user","content":"`+name+`"}]', 'UTF8')), ('topic', '', 'topic', '1', 'json', convert_to('"`+name+`"', 'UTF8'));
+			INSERT INTO checkpoint_writes (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, blob) VALUES ('write', '', '2', 't', 0, 'messages', 'json', convert_to('"of `+name+`"', 'UTF8'));
+			UPDATE checkpoints SET checkpoint = checkpoint || '{"channel_values":{"who":"`+name+`"}}' WHERE thread_id = 'inside'`)
+		t.Setenv("MEMDESK_GDPR_DSN", dsn)
+		w.more = []backends.StoreConfig{{Name: "graph", Kind: "langgraph", DSNEnv: "MEMDESK_GDPR_DSN"}}
+		w.open()
+		r := w.file()
+		want := "clean"
+		if held {
+			for _, id := range []string{"old", "topic", "write", "inside"} {
+				w.hold(r.ID, "graph", "thread/"+id)
+			}
+			w.inScope(w.plan(r.ID))
+			want = "clean inside old topic write"
+		} else {
+			w.complete(w.plan(r.ID))
+		}
+		if got := testpg.Value(t, dsn, `SELECT string_agg(thread_id, ' ' ORDER BY thread_id COLLATE "C") FROM checkpoints`); got != want {
+			t.Errorf("held %v: left %s; want %s", held, got, want)
+		}
+	}
+}

@@ -88,6 +88,10 @@ type Store struct {
 	// item. nil where no tier has such items.
 	Keep func(ctx context.Context, id string) ([]BesideRow, error)
 
+	// Beneath streams the rows that make up an item and that Read does not show: a conversation's older versions,
+	// pending writes. nil where Read shows every row.
+	Beneath func(ctx context.Context, yield func(id, row string)) error
+
 	// Closer releases the store's resources; nil when there are none.
 	Closer func() error
 }

@@ -188,7 +188,7 @@ func (s Server) Vacuum(ctx context.Context, table string) error {
 		return wordedServer(op, err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // a lost connection is closed too
-	skipped = false // a warning of the connection says nothing of the table
+	skipped = false                                               // a warning of the connection says nothing of the table
 	// Whoever comes after a waiting rewrite waits behind it.
 	for _, text := range []string{`SET lock_timeout = '2s'`, `VACUUM (FULL, ANALYZE, VERBOSE) ` + table} {
 		if _, err := conn.Exec(ctx, text); err != nil {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
+
 	"memdesk/backends/internal/snippet"
 	"memdesk/backends/records"
 	"memdesk/model"
@@ -123,27 +125,50 @@ func (l layout) dropNamed(tx records.Tx, concerns func([]byte) bool, may func(st
 	return nil
 }
 
-// mentions names the conversations whose rows name the subject: in msgpack, in an older version, or in a
-// pending write, which the item's text does not show.
+// beneath yields the rows of conversations as the scan reads them: msgpack, older versions, other channels and
+// pending writes, which the item's text does not show.
+func (l layout) beneath(tx records.Tx, yield func(id, row string)) error {
+	for _, t := range checkpointTables {
+		if err := l.eachRow(tx, t, yield); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l layout) eachRow(tx records.Tx, table string, yield func(id, row string)) error {
+	if !l.has(table) {
+		return nil
+	}
+	var columns []string
+	blob := `NULL::bytea`
+	for _, c := range l.have[table] {
+		if c == "blob" {
+			blob = c
+		} else {
+			columns = append(columns, pgx.Identifier{c}.Sanitize()+`::text`)
+		}
+	}
+	return tx.Each(`SELECT thread_id, concat_ws(chr(9), `+strings.Join(columns, `, `)+`), `+blob+` FROM `+l.table(table), nil, func(scan func(...any) error) error {
+		var thread, row string
+		var blob []byte
+		err := scan(&thread, &row, &blob)
+		if err == nil {
+			yield("thread/"+records.Escape(thread), row+"\t"+readable(blob))
+		}
+		return err
+	})
+}
+
+// mentions names the conversations whose rows name the subject.
 func (l layout) mentions(tx records.Tx, concerns func([]byte) bool) (map[string]string, error) {
 	why := map[string]string{}
 	for _, t := range checkpointTables {
-		if !l.has(t) {
-			continue
-		}
-		blob := `NULL::bytea`
-		if slices.Contains(l.have[t], "blob") {
-			blob = `b.blob`
-		}
 		named := map[string]bool{}
-		err := tx.Each(`SELECT b.thread_id, (to_jsonb(b) - 'blob')::text, `+blob+` FROM `+l.table(t)+` b`, nil, func(scan func(...any) error) error {
-			var thread, row string
-			var blob []byte
-			err := scan(&thread, &row, &blob)
-			if id := "thread/" + records.Escape(thread); err == nil && !named[id] && concerns([]byte(row+"\n"+readable(blob))) {
+		err := l.eachRow(tx, t, func(id, row string) {
+			if !named[id] && concerns([]byte(row)) {
 				named[id] = true
 			}
-			return err
 		})
 		if err != nil {
 			return nil, err
