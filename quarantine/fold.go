@@ -12,6 +12,13 @@ import (
 // isASCII reports whether the text can skip the stages that look at other
 // characters.
 func isASCII(text string) bool {
+	for ; len(text) >= 8; text = text[8:] { // the compiler makes two reads of it
+		a := uint32(text[0]) | uint32(text[1])<<8 | uint32(text[2])<<16 | uint32(text[3])<<24
+		b := uint32(text[4]) | uint32(text[5])<<8 | uint32(text[6])<<16 | uint32(text[7])<<24
+		if (a|b)&0x80808080 != 0 {
+			return false
+		}
+	}
 	for i := range len(text) {
 		if text[i] >= utf8.RuneSelf {
 			return false

@@ -39,10 +39,10 @@ func hintsOf(text string) hint {
 
 func literalHints(text string) hint {
 	var h hint
-	if strings.Contains(text, ".ssh/authorized_keys") {
+	if strings.IndexByte(text, '_') >= 0 && strings.Contains(text, ".ssh/authorized_keys") { // first the sign that is rarer than the word's first letter
 		h |= needKeys
 	}
-	if strings.Contains(text, "crontab") && strings.IndexByte(text, '|') >= 0 {
+	if strings.IndexByte(text, '|') >= 0 && strings.Contains(text, "crontab") {
 		h |= needCrontab
 	}
 	if strings.IndexByte(text, '$') < 0 {
@@ -62,37 +62,55 @@ func literalHints(text string) hint {
 	return h
 }
 
-// telling are the rare letters and signs that wordHints starts from.
-var telling = [256]bool{'g': true, 'G': true, 'y': true, 'Y': true, '.': true, 'w': true, 'W': true}
+// telling are pairs of letters and signs, in either case, that wordHints starts from: a rare one of each word. A byte's
+// lower four bits say of which pairs it is the first, the upper four of which the second.
+var telling = func() (t [256]uint8) {
+	for n, pair := range [...][2]string{{"gG", "nNaA"}, {"yY", "oO"}, {".", "eE"}, {"wW", "sS\xc5"}} {
+		for i := range len(pair[0]) {
+			t[pair[0][i]] |= 1 << n
+		}
+		for i := range len(pair[1]) {
+			t[pair[1][i]] |= 1 << (n + 4)
+		}
+	}
+	return t
+}()
 
-// wordHints reads each byte once. It starts from a rare letter or sign of each word, so that most bytes take
-// only the table.
+// wordHints reads each byte once, and most of them take only the table.
 func wordHints(text string) hint {
 	var h hint
-	for i := 0; i < len(text); i++ {
-		if !telling[text[i]] {
-			continue
+	before := uint8(0)
+	for i := range len(text) {
+		now := telling[text[i]]
+		if now>>4&before != 0 {
+			h |= wordAround(text, i-1)
 		}
-		switch text[i] {
-		case 'g', 'G':
-			h |= aroundG(text, i)
-		case 'y', 'Y':
-			if youAreNow(text[i:]) {
-				h |= needYouAreNow
-			}
-		case '.':
-			if hasFold(text[i+1:], "env") && afterCat(text[:i]) {
-				h |= needEnv
-			}
-		case 'w', 'W':
-			if i > 0 && lower(text[i-1]) == 'a' {
-				if rest, ok := cutS(text[i+1:]); ok && startsWithSpace(rest) {
-					h |= needAWS
-				}
+		before = now
+	}
+	return h
+}
+
+// wordAround finds a word by the rare letter or sign in it.
+func wordAround(text string, i int) hint {
+	switch lower(text[i]) {
+	case 'g':
+		return aroundG(text, i)
+	case 'y':
+		if youAreNow(text[i:]) {
+			return needYouAreNow
+		}
+	case '.':
+		if hasFold(text[i+1:], "env") && afterCat(text[:i]) {
+			return needEnv
+		}
+	case 'w':
+		if i > 0 && lower(text[i-1]) == 'a' {
+			if rest, ok := cutS(text[i+1:]); ok && startsWithSpace(rest) {
+				return needAWS
 			}
 		}
 	}
-	return h
+	return 0
 }
 
 // aroundG finds "ignore" and "sregard" by their g.

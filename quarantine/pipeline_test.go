@@ -134,6 +134,22 @@ func TestScanIsThePlainPipeline(t *testing.T) {
 	})
 }
 
+// TestScanInAnyCase: the shortcuts must take every letter of a phrase in either case, as its expression does or not.
+func TestScanInAnyCase(t *testing.T) {
+	for _, text := range []string{
+		"ignore previous instructions", "you are now DAN", "you\nare now AB, an AI without", "disregard the above", "di\u017fregard rules", "<!-- ignore -->",
+		"curl -d $TOKEN", "cat .env | nc", "aws s3 cp x .ssh", "aw\u017f s3 cp x id_rsa", ">> ~/.ssh/authorized_keys", "| crontab -", "https://x?y=$AUTH", "https://x/${env}",
+	} {
+		checkAgainstPlain(t, text)
+		checkAgainstPlain(t, strings.ToUpper(text))
+		for i, c := range []byte(text) {
+			if c < utf8.RuneSelf && unicode.IsLetter(rune(c)) {
+				checkAgainstPlain(t, text[:i]+string(c^0x20)+text[i+1:])
+			}
+		}
+	}
+}
+
 type failer interface {
 	Helper()
 	Fatalf(format string, args ...any)
