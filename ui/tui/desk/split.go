@@ -84,7 +84,7 @@ func (s stand) again(a Asks, beside Halves) stand {
 		s.width = 0
 		return s
 	}
-	short := a.Rows < a.Height/3 // with its heading
+	short := a.Rows <= a.Height/3
 	if a.Width != s.width || short != s.short {
 		wants := a.Two && beside.DetailWidth < WideDetail && a.Width >= WideDetail+2
 		s.above = short && a.Cuts != nil && (wants || a.Cuts(beside.ListWidth))

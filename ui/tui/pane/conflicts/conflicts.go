@@ -80,7 +80,7 @@ func New(d *pane.Bench, at int) (p desk.Listing, find func(model.Ref) tea.Cmd) {
 		if !aside.chosen {
 			aside.beside = p.Detail.Width >= desk.WideDetail
 		}
-		p.Kind.Detail = rs.conflictDetail(room{aside.beside, p.Detail.Width, p.Detail.Height})
+		p.Kind.Detail = rs.conflictDetail(room{aside.beside, p.Full, p.Detail.Width, p.Detail.Height})
 	}
 	kind.Keys = func(p *record.List[conflict.Copy]) []act.Act { return rs.conflictKeys(p, aside) }
 	kind.Crumb = func(c conflict.Copy) safetext.Text {
@@ -194,6 +194,7 @@ func (rs *resolutions) conflictKeys(p *record.List[conflict.Copy], aside *layout
 // room is the size of a conflict's detail; zero: it has a page of its own, in words.
 type room struct {
 	beside        bool // the sides are beside each other
+	whole         bool // with all of their lines
 	width, height int
 }
 
@@ -225,7 +226,11 @@ func (rs *resolutions) conflictDetail(at room) func(context.Context, conflict.Co
 		case cmp.Redundant:
 			return text.NewPage(append(head, text.Line{Value: d.Esc.Const("Both are the same, byte for byte:"), Kind: text.Note}), cmp.BaseText)
 		case at.beside:
-			return text.NewPage(slices.Concat(head[:1], rs.sides(cmp, at.width), []text.Line{{Kind: text.Blank}}, head[1:len(head)-1], frontLines(d.Esc, cmp)), "")
+			height := at.height
+			if at.whole {
+				height = 0
+			}
+			return text.NewPage(slices.Concat(head[:1], rs.sides(cmp, at.width, height), []text.Line{{Kind: text.Blank}}, head[1:len(head)-1], frontLines(d.Esc, cmp)), "")
 		}
 		diff := diff.Comparison{Unnamed: at != room{}}
 		tiny := low && at.height < tinyDetail

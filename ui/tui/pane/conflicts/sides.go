@@ -26,8 +26,12 @@ type side struct {
 	rest, marked paint.Look
 }
 
-// sides puts both texts beside each other: < only in the base, > only in the copy, | in both, differently.
-func (rs *resolutions) sides(cmp conflict.Comparison, width int) []text.Line {
+// aroundSides is how many equal lines stand above and below a difference where the texts have more lines than the detail.
+const aroundSides = 3
+
+// sides puts both texts beside each other: < only in the base, > only in the copy, | in both, differently. Where they have
+// more lines than height, equal ones that are not near a difference are left out; 0: none.
+func (rs *resolutions) sides(cmp conflict.Comparison, width, height int) []text.Line {
 	esc := rs.d.Esc
 	digits := len(strconv.Itoa(1 + max(strings.Count(cmp.BaseText, "\n"), strings.Count(cmp.CopyText, "\n"))))
 	half := max((width-5)/2-digits-1, 12)
@@ -49,8 +53,31 @@ func (rs *resolutions) sides(cmp conflict.Comparison, width int) []text.Line {
 	}
 	put(base, copied, " ", text.Title)
 	left, right := 0, 0 // the numbers of the last lines
-	for _, h := range threeway.Two(cmp.BaseText, cmp.CopyText) {
+	hunks, lines := threeway.Two(cmp.BaseText, cmp.CopyText), 0
+	for _, h := range hunks {
+		lines += max(len(h.Left), len(h.Right))
+	}
+	for n, h := range hunks {
+		from, to := 0, 0 // equal lines that are left out
+		if h.Kind == threeway.Same && height > 0 && lines > height {
+			if to = len(h.Left); n < len(hunks)-1 {
+				to -= aroundSides
+			}
+			if n > 0 {
+				from = aroundSides
+			}
+			if to < from+2 { // one line takes as much room as to say so
+				to = from
+			}
+		}
 		for i := range max(len(h.Left), len(h.Right)) {
+			if from < to && i == from {
+				out = append(out, text.Line{Value: esc.Sprintf("%s %s alike", paint.LeftOut(esc), prose.Plural(to-from, "line")), Kind: text.Note})
+			}
+			if from <= i && i < to {
+				left, right = left+1, right+1
+				continue
+			}
 			if len(out) > maxSides {
 				return append(out, text.Advice(esc, "This view ends after %s rows; `s` shows all of it, one below the other.", prose.Group(maxSides)).As(text.Warn))
 			}
