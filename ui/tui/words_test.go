@@ -50,10 +50,10 @@ func TestPlaceInAPlanIsKept(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "")
 	o.file("--subject", "usr_maren")
-	r := o.console(100, 30).see("usr_maren").press("p").see("The plan of", "▸ harbor").press("F").see("▾ harbor", "█ forget").press("j", "j", "j").see("4 of ")
-	r.press("H").answer("Keep ", "tab", "a claim", "tab").see("[Hold]").press("enter").see("Plan of", "4 of ", "▾ graph", "held for").gone("[Hold]")
-	r.press("U").answer("Lift a hold?", "tab", "tab").see("[Lift]").press("enter").see("Plan of", "4 of ").gone("held for")
-	r.press("c").answer("redacted instead?", "tab").press("enter").see("Plan of", "4 of ").gone("instead?")
+	r := o.console(100, 30).see("usr_maren").press("p").see("The plan of", "▸ harbor").press("F").see("▾ harbor", "█ forget").press("j", "j", "j", "j", "j").see("6 of ")
+	r.press("H").answer("Keep ", "tab", "a claim", "tab").see("[Hold]").press("enter").see("Plan of", "6 of ", "▾ graph", "held for").gone("[Hold]")
+	r.press("U").answer("Lift a hold?", "tab", "tab").see("[Lift]").press("enter").see("Plan of", "6 of ").gone("held for")
+	r.press("c").answer("redacted instead?", "tab").press("enter").see("Plan of", "6 of ").gone("instead?")
 }
 
 // The plan must say until when backups hold the subject, as configured, and for which stores that is unknown.

@@ -127,7 +127,7 @@ func (l *linear) greet() {
 	if why, _ := l.a.ReadOnly(); !why.IsEmpty() {
 		l.say("%s.", why)
 	}
-	if l.a.Pages.Overlay != nil { // made before the linear mode was set
+	if l.a.Pages.Overlay != nil || len(l.a.O.Due) > 0 { // the page was made before the linear mode was set
 		l.a.Pages.Overlay = nil
 		l.obey("notices")
 	}
