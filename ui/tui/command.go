@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/meant"
+	"memdesk/internal/safetext"
 	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
@@ -60,7 +61,7 @@ func (l *commandLine) Verbs() []act.Act {
 		{Verb: "kept", Doc: "your texts that were put aside instead of being saved", Do: l.a.D.Edits.OpenKept},
 		act.Help.Called("the keys and commands, those with these words").Taking(l.runHelp),
 		{Verb: "quit", Doc: "leave memdesk", Do: a.leave.leave},
-		{Verb: "q", Doc: "leave memdesk", Do: a.leave.leave},
+		{Verb: "q", Doc: "short for quit", Do: a.leave.leave},
 	}
 }
 
@@ -395,7 +396,13 @@ func (l *commandLine) runHelp(words string) tea.Cmd {
 	if words == "" {
 		return cmd
 	}
-	return l.a.Pages.Overlay.find(words)
+	o := l.a.Pages.Overlay
+	far := []text.Line{{Value: safetext.Const("elsewhere"), Kind: text.Title}}
+	for _, c := range l.elsewhere(l.known()) {
+		far = append(far, text.Line{Name: l.a.D.Esc.Sprintf(":%s %s", c.word, c.act.Label()), Value: l.a.D.Esc.Sprintf("in %s: %s", c.where, c.act.Doc), Kind: text.Key})
+	}
+	o.Pager.Text = text.NewPage(append(slices.Clone(o.Pager.Text.Head), far...), "")
+	return o.find(words)
 }
 
 func (l *commandLine) runTheme(name string) tea.Cmd {

@@ -137,9 +137,10 @@ func TestHelpIsSearched(t *testing.T) {
 	d.keys("?").seen(t, "Help: Tiers", "Tiers, here")
 	d.keys("G").seen(t, ":quit ", "leave memdesk")
 	d.keys("/").typed("and archived").seen(t, "/and archived", "1/1", "show or leave out hidden tiers and archived items")
-	d.keys("ctrl+u").typed("LEAVE MEMDESK").seen(t, "/4", "leave memdesk").keys("home", "enter", "n").seen(t, "/4").keys("esc").lacks(t, "/LEAVE").seen(t, "Help: Tiers")
+	d.keys("ctrl+u").typed("LEAVE MEMDESK").seen(t, "/3", "leave memdesk").keys("home", "enter", "n").seen(t, "/3").keys("esc").lacks(t, "/LEAVE").seen(t, "Help: Tiers")
 	d.keys("/").typed("xyzzy").seen(t, "not found").keys("enter").seen(t, "not found: xyzzy", "Help: Tiers").keys("esc")
 	d.line("help curtain").seen(t, "/curtain", "Nothing here has these words").keys("esc")
+	d.line("help merge").seen(t, "/merge", "elsewhere", ":merge m", "in 5 Conflicts").keys("esc")
 	d.line("help hidden arch").seen(t, "/hidden arch", "show or leave out hidden tiers and archived items", "Tiers, here").lacks(t, "leave memdesk")
 	d.keys("/")
 	d.send(tea.PasteMsg{Content: "hidden\x1b[31m"})
@@ -258,4 +259,13 @@ func TestWordsOfAList(t *testing.T) {
 	d.line("hidden").wants(t, "are shown")
 	d.line("mark all").wants(t, "2 rows marked")
 	d.line("filter Thursday").wants(t, "/Thursday")
+}
+
+// TestTheOnlyItemHasNoNeighbour: the keys to neighbours stay away, and say why.
+func TestTheOnlyItemHasNoNeighbour(t *testing.T) {
+	t.Parallel()
+	d := atDesk(nil)
+	d.line("tier pins").seen(t, "1 of 1").keys("enter").seen(t, "pins, 2.4 KB").lacks(t, "n next").lacks(t, "p previous")
+	d.keys("n").seen(t, "n: there is only this one")
+	d.keys("esc").line("tier daily").seen(t, "1 of 2").keys("enter").seen(t, "n next")
 }

@@ -202,11 +202,17 @@ func (ps *pages) helpLines() []text.Line {
 		lines = append(lines, text.Line{Kind: text.Blank})
 	}
 	g := ps.a.D.St.Glyphs
+	gauge, _ := ps.a.D.St.Gauge(40)
 	return append(append(lines, ps.commandLines()...),
 		text.Line{Value: esc.Const("signs"), Kind: text.Title},
 		text.Line{Name: esc.Const(strings.Join([]string{g.State[paint.ToneGood], g.State[paint.ToneWarn], g.State[paint.ToneBad], g.State[paint.ToneInfo]}, " ")), Value: esc.Const("before a state: well, to be looked at, bad, without urgency")},
 		desk.Field("^[ \\x9b", esc.Const("text that stands for itself only here: a control character or a byte of a store that is shown and not sent to the terminal")),
 		text.Line{Name: esc.Concat(g.Up, esc.Const(" "), g.Down), Value: esc.Const("after the place in a list: there are rows above, below. On the line beside a detail: it goes on there; K and J scroll it")},
+		text.Line{Name: esc.Concat(g.Fold[false], esc.Const(" "), g.Fold[true]), Value: esc.Const("before a row: it is folded, unfolded")},
+		desk.Field("*", esc.Const("before a row: it is marked")),
+		desk.Field("?", esc.Const("in a column: nobody knows. Before a name: no key has said that it is this person")),
+		desk.Field("+", esc.Const("after a number on a tab: not everything could be looked at, so there may be more")),
+		text.Line{Name: gauge, Value: esc.Const("how much of its cap the only item of a tier uses")},
 		desk.Field("at least", esc.Const("counting stopped there; there may be more")),
 	)
 }

@@ -36,12 +36,19 @@ func clipboard(env map[string]string, text string) string {
 	return plain
 }
 
+// TooLong says why a text cannot be copied whole; empty: it can.
+func TooLong(words string) string {
+	if n := int64(len(words)); n > maxClip {
+		return "has " + prose.Group(n) + " bytes, and terminals take " + prose.Group(maxClip)
+	}
+	return ""
+}
+
 // CopyText puts text on the operator's clipboard, as bytes; text with invisible characters is asked about first.
 func (d *Desk) CopyText(what safetext.Text, words string) tea.Cmd {
 	esc := d.Esc
-	n := int64(len(words))
-	if n > maxClip {
-		return d.Warn("not copied: %s is %s bytes, and terminals take %s; x writes it to a file", what, prose.Group(n), prose.Group(maxClip))
+	if why := TooLong(words); why != "" {
+		return d.Warn("not copied: %s %s; x writes it to a file", what, why)
 	}
 	send := func() tea.Cmd { return d.send(what, words) }
 	hidden := int64(safetext.Hidden(words))

@@ -20,6 +20,7 @@ type ItemPage struct {
 	Of     string                              // the kind of its neighbours, in words
 	Place  string                              // where back goes
 	Step   func(by int) tea.Cmd                // to a neighbour
+	Alone  func() string                       // why there is none; nil: there may be one
 	Back   func() tea.Cmd                      // to where it was opened from
 	Row    func() (row desk.Datum, why string) // of the list it was opened from, or why there is none
 }
@@ -51,8 +52,8 @@ func NoHistory(d *desk.Desk, store string) string {
 
 func (p ItemPage) Bindings() []act.Act {
 	return append([]act.Act{
-		{Keys: []string{"n"}, Name: "next", Doc: "the next " + p.Of, Do: func() tea.Cmd { return p.Step(1) }},
-		{Keys: []string{"p"}, Name: "previous", Doc: "the " + p.Of + " before", Do: func() tea.Cmd { return p.Step(-1) }},
+		{Keys: []string{"n"}, Name: "next", Doc: "the next " + p.Of, Why: p.Alone, Do: func() tea.Cmd { return p.Step(1) }},
+		{Keys: []string{"p"}, Name: "previous", Doc: "the " + p.Of + " before", Why: p.Alone, Do: func() tea.Cmd { return p.Step(-1) }},
 		act.Edit.With(p.noEdit, func() tea.Cmd { return p.D.Edits.EditItem(p.ref()) }),
 		act.Append.With(p.noEdit, func() tea.Cmd { return p.D.Edits.AppendItem(p.ref()) }),
 		act.Forget.Called("forget this item, after a question").With(func() string { return p.D.Locked(p.ref().Store) }, func() tea.Cmd { return p.D.Removals.Forget(p.ref(), p.seen(), "") }),

@@ -89,8 +89,8 @@ func (p *List[T]) common() []act.Act {
 	switch {
 	case p.Full:
 		return slices.Concat([]act.Act{
-			{Keys: []string{"n"}, Name: "next", Doc: "the next " + p.Kind.Noun, Do: func() tea.Cmd { return p.Move(1) }},
-			{Keys: []string{"p", "N"}, Name: "previous", Doc: "the " + p.Kind.Noun + " before", Do: func() tea.Cmd { return p.Move(-1) }},
+			{Keys: []string{"n"}, Name: "next", Doc: "the next " + p.Kind.Noun, Why: p.Window.Alone, Do: func() tea.Cmd { return p.Move(1) }},
+			{Keys: []string{"p", "N"}, Name: "previous", Doc: "the " + p.Kind.Noun + " before", Why: p.Window.Alone, Do: func() tea.Cmd { return p.Move(-1) }},
 			{Keys: []string{"left", "h"}, Show: "left", Doc: "back to the list", Do: p.Back},
 		}, p.factKeys(), act.Movement(p.Detail, "line"))
 	case p.Typing() != nil:

@@ -421,6 +421,14 @@ func (w *Window[T]) Current() (T, bool) {
 	return none, false
 }
 
+// Alone says that the row at the cursor is known to be the only one; empty: it may have neighbours.
+func (w *Window[T]) Alone() string {
+	if n := w.Total(); n.N == 1 && !n.AtLeast && !n.Unknown {
+		return "there is only this one"
+	}
+	return ""
+}
+
 // Trouble says that the rows are old, and why.
 func (w *Window[T]) Trouble(esc safetext.Escaper) safetext.Text {
 	if w.Err == nil {

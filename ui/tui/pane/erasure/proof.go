@@ -355,17 +355,17 @@ func (rq *requests) showReceipt(r operator.ErasureRequest) tea.Cmd {
 			return dialog.Acted{Quiet: true, Text: prose.Reason(d.Esc, err)}
 		}
 		unsaved := act.Unless(func() string { return d.Locked("") }, d.NoExport)
-		page := text.NewPage(receiptLines(d.St, rec, key, unsaved() == ""), "")
+		page := text.NewPage(receiptLines(d.St, rec, key, unsaved() == "", desk.TooLong(string(signed))), "")
 		save, layers := act.Receipt.With(unsaved, func() tea.Cmd { return rq.saveReceipt(r) }), act.Layers.With(nil, func() tea.Cmd { return rq.openVerdicts(r) })
 		save.Name, layers.Name = "save", "layers"
-		page.Acts = []act.Act{save, layers, {Keys: []string{"y"}, Name: "copy", Doc: "copy the signed receipt to the clipboard of the terminal", Do: func() tea.Cmd {
+		page.Acts = []act.Act{save, layers, {Keys: []string{"y"}, Name: "copy", Doc: "copy the signed receipt to the clipboard of the terminal", Why: func() string { return desk.TooLong(string(signed)) }, Do: func() tea.Cmd {
 			return d.CopyText(d.Esc.Sprintf("the receipt of %s", r.ID), string(signed))
 		}}}
 		return dialog.Acted{Ok: true, Quiet: true, Title: "Receipt of " + r.ID, Page: page}
 	})
 }
 
-func receiptLines(st *paint.Styles, rec receipt.Receipt, key string, saves bool) []text.Line {
+func receiptLines(st *paint.Styles, rec receipt.Receipt, key string, saves bool, long string) []text.Line {
 	esc := st.Esc
 	approver := esc.LineMax(rec.ApproverWords(), prose.MaxTitle)
 	head := []text.Line{
@@ -408,10 +408,15 @@ func receiptLines(st *paint.Styles, rec receipt.Receipt, key string, saves bool)
 		head = append(head, text.Lines(esc, text.Field, rec.Notes)...)
 	}
 	proof := "This page is for people. `y` copies the signed receipt, which is the proof: memdesk gdpr verify FILE checks it offline."
-	if saves {
+	switch {
+	case saves && long != "":
+		proof = "This page is for people. `S` saves the signed file, which is the proof: memdesk gdpr verify FILE checks it offline. It %s: `y` does not copy it."
+	case long != "":
+		proof = "This page is for people. The signed file is the proof. It %s: memdesk gdpr receipt %s --out FILE writes it on the server."
+	case saves:
 		proof = "This page is for people. `S` saves the signed file, which is the proof, and `y` copies it: memdesk gdpr verify FILE checks it offline."
 	}
-	return append(head, text.Line{Kind: text.Blank}, text.Advice(esc, proof))
+	return append(head, text.Line{Kind: text.Blank}, text.Advice(esc, proof, long, rec.Request))
 }
 
 // chapter is a heading with a line for each row; nothing without rows.

@@ -1,11 +1,14 @@
 package erasure
 
 import (
+	"strings"
 	"testing"
 
 	"memdesk/gdpr/receipt"
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/desk/desktest"
 )
 
 // TestALayerThatHoldsThePersonIsCounted: out of reach is no pass where the person is known to be there.
@@ -15,5 +18,26 @@ func TestALayerThatHoldsThePersonIsCounted(t *testing.T) {
 	holds.Hits = 2
 	if got := layersNotice(safetext.Escaper{}, []receipt.Layer{outside, holds}).String(); got != "1 of 2 layers not clean yet" {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestALongReceiptSaysHowItIsTaken: where the clipboard is too small, the page must say so, and name the other way.
+func TestALongReceiptSaysHowItIsTaken(t *testing.T) {
+	last := func(saves bool, long string) string {
+		lines := receiptLines(desktest.New().St, receipt.Receipt{Request: "er-1"}, "k", saves, long)
+		return lines[len(lines)-1].Value.String()
+	}
+	long := desk.TooLong(strings.Repeat("x", 80_000))
+	for _, c := range []struct {
+		saves      bool
+		long, want string
+	}{
+		{true, "", "and y copies it"}, {false, "", "y copies the signed receipt"},
+		{true, long, "It has 80,000 bytes, and terminals take 74,994: y does not copy it."},
+		{false, long, "memdesk gdpr receipt er-1 --out FILE writes it on the server."},
+	} {
+		if got := last(c.saves, c.long); !strings.Contains(got, c.want) {
+			t.Errorf("%v %q: %q", c.saves, c.long, got)
+		}
 	}
 }

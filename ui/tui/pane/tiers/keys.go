@@ -70,7 +70,7 @@ func (p *Pane) treeKeys() []act.Act {
 
 // page is the item on the whole screen.
 func (p *Pane) page() pane.ItemPage {
-	return pane.ItemPage{D: p.d, Reader: p.reader, Of: "item of the list", Place: "list", Step: p.neighbour, Back: p.Back, Row: func() (desk.Datum, string) {
+	return pane.ItemPage{D: p.d, Reader: p.reader, Of: "item of the list", Place: "list", Step: p.neighbour, Alone: p.Items.Window.Alone, Back: p.Back, Row: func() (desk.Datum, string) {
 		row, ok := p.Items.Window.Current()
 		if !ok || row.Header.ID != p.reader.Want.Ref.ID {
 			return desk.Datum{}, "this item has no row in the list that is loaded"
