@@ -248,6 +248,7 @@ func (a *app) root() *cobra.Command {
 			c.GroupID = g.title
 		}
 		root.AddCommand(g.commands...)
+		root.SetCompletionCommandGroupID(g.title) // the last one
 	}
 	root.AddCommand(a.manCommand())
 	usageArgs(root)

@@ -35,7 +35,10 @@ func (a *app) help(c *cobra.Command, _ []string) {
 		b.WriteString("  " + c.CommandPath() + " [command]\n")
 	}
 	if c.Example != "" {
-		b.WriteString(heading("Examples") + strings.TrimRight(c.Example, "\n") + "\n")
+		b.WriteString(heading("Examples"))
+		for line := range strings.SplitSeq(strings.TrimRight(c.Example, "\n"), "\n") {
+			b.WriteString(broken(line, width) + "\n")
+		}
 	}
 	list := func(title, group string) {
 		commands := slices.DeleteFunc(slices.Clone(c.Commands()), func(s *cobra.Command) bool { return s.GroupID != group || !s.IsAvailableCommand() })
@@ -59,4 +62,20 @@ func (a *app) help(c *cobra.Command, _ []string) {
 		b.WriteString("\n`memdesk --help` lists the flags of every command.\n")
 	}
 	_, _ = a.out.WriteString(b.String())
+}
+
+// broken is an example in lines that a shell takes as one, each before a flag.
+func broken(line string, width int) string {
+	call, comment, _ := strings.Cut(line, "  # ")
+	if comment != "" && len(line) > width { // nothing to align with
+		line = strings.TrimRight(call, " ") + "  # " + comment
+	}
+	out := ""
+	for i, part := range strings.SplitAfter(line, " --") {
+		if i > 0 && len(line) > width && len(out)-strings.LastIndex(out, "\n")+len(part) > width-len(" \\") {
+			out = strings.TrimSuffix(out, "--") + "\\\n      --"
+		}
+		out += part
+	}
+	return out
 }

@@ -405,7 +405,7 @@ func (a *app) wrapf(format string, args ...any) {
 // wrap breaks a text at blanks, so that indented lines fit a width; the first one is not indented.
 func wrap(text safetext.Text, indent string, width int) string {
 	lines := safetext.Wrap(text, width-len(indent))
-	return strings.Join(mapped(lines, safetext.Text.String), "\n"+indent)
+	return strings.Join(mapped(lines, func(l safetext.Text) string { return strings.TrimRight(l.String(), " ") }), "\n"+indent)
 }
 
 // body prints a whole document, every line escaped.
