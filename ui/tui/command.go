@@ -392,13 +392,14 @@ func (l *commandLine) runExport() tea.Cmd {
 }
 
 func (l *commandLine) runHelp(words string) tea.Cmd {
+	elsewhere := l.elsewhere(l.known()) // than in the pane below the page
 	cmd := l.a.Pages.openHelp()
 	if words == "" {
 		return cmd
 	}
 	o := l.a.Pages.Overlay
 	far := []text.Line{{Value: safetext.Const("elsewhere"), Kind: text.Title}}
-	for _, c := range l.elsewhere(l.known()) {
+	for _, c := range elsewhere {
 		far = append(far, text.Line{Name: l.a.D.Esc.Sprintf(":%s %s", c.word, c.act.Label()), Value: l.a.D.Esc.Sprintf("in %s: %s", c.where, c.act.Doc), Kind: text.Key})
 	}
 	o.Pager.Text = text.NewPage(append(slices.Clone(o.Pager.Text.Head), far...), "")

@@ -20,7 +20,7 @@ func TestMessagesAndKeptTexts(t *testing.T) {
 		r.press(":", "messages", "enter").see("Messages", "09:30:00Z", "not saved; your text is kept for 30 days")
 		r.press("/", "2026-05-20.md").see("1/").press("esc").press("esc").gone("Messages")
 		r.press(":", "kept", "enter").see("Kept texts", "1 of 1", "file         ~/state/edit/kept/")
-		r.press("right").see("not lost", "n next").press("y").see("copied", "9 bytes").press("esc").see("1 of 1").press("esc").see("Wednesday").press("q")
+		r.press("right").see("not lost", "enter edit").press("y").see("copied", "9 bytes").press("esc").see("1 of 1").press("esc").see("Wednesday").press("q")
 		raw, err := r.left()
 		if err != nil {
 			t.Fatal(err)
