@@ -32,10 +32,6 @@ type Database struct {
 	Medium func(*litefile.File) litefile.Medium
 	// Tied reports whether a row belongs to one of the removed notes; nil: none does.
 	Tied func(ctx context.Context, f *litefile.File, removed []string) (bool, error)
-
-	// scan keeps a byte scan from closing a descriptor while a change holds the file's locks:
-	// that would drop them.
-	scan sync.RWMutex
 }
 
 var sidecars = []string{"-wal", "-shm", "-journal"}
@@ -102,18 +98,15 @@ func (d *Database) packed(ctx context.Context) (tables []string) {
 
 // cells reads a table set apart as a tar archive of its cells.
 func (d *Database) cells(ctx context.Context, table string) (io.ReadCloser, error) {
-	d.scan.RLock()
 	f, err := litefile.Open(d.Path, true)
 	if err != nil {
-		d.scan.RUnlock()
 		return nil, err
 	}
-	done := func() error { defer d.scan.RUnlock(); return f.Close() }
 	r, err := litefile.Medium{File: f}.OpenLayer(ctx, f.Name+":"+table)
 	if err != nil {
-		return nil, errors.Join(err, done())
+		return nil, errors.Join(err, f.Close())
 	}
-	return &reader{Reader: r, close: func() error { return errors.Join(r.Close(), done()) }}, nil
+	return &reader{Reader: r, close: func() error { return errors.Join(r.Close(), f.Close()) }}, nil
 }
 
 // OpenLayer reads one layer. Where the tables cannot be set apart, the file's layer is the whole file.
@@ -132,13 +125,11 @@ func (d *Database) OpenLayer(ctx context.Context, id string) (io.ReadCloser, err
 	if err != nil {
 		return nil, litefile.Worded("layer", err)
 	}
-	d.scan.RLock()
 	f, err := sharedfd.Open(info, func() (*os.File, error) { return os.OpenFile(path, os.O_RDONLY|noFollow, 0) })
 	if err != nil {
-		d.scan.RUnlock()
 		return nil, litefile.Worded("layer", err)
 	}
-	r := &reader{Reader: f, close: func() error { defer d.scan.RUnlock(); return f.Close() }}
+	r := &reader{Reader: f, close: f.Close}
 	if len(d.Apart) == 0 || path != d.Path {
 		return r, nil
 	}
@@ -219,8 +210,6 @@ func (d *Database) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.L
 	if by := d.held(); by != "" {
 		return []model.LayerResult{{Layer: d.Layer, Method: "not written", Verdict: model.VerdictPending, Reason: by}}, nil
 	}
-	d.scan.Lock()
-	defer d.scan.Unlock()
 	f, err := litefile.Open(d.Path, false)
 	if err != nil {
 		return []model.LayerResult{d.unread(err)}, nil
