@@ -132,16 +132,20 @@ func (r Receipt) payload() ([]byte, error) {
 	return payload, nil
 }
 
-// Sign returns the bytes of the signed file.
+// Sign returns the bytes of the signed file; Unsupported where they are more than Read takes.
 func (k Key) Sign(r Receipt) ([]byte, error) {
 	payload, err := r.payload()
 	if err != nil {
 		return nil, err
 	}
 	public := k.private.Public().(ed25519.PublicKey)
-	return encode(envelope{Type: PayloadType, Payload: base64.StdEncoding.EncodeToString(payload), Signatures: []signature{{
+	file, err := encode(envelope{Type: PayloadType, Payload: base64.StdEncoding.EncodeToString(payload), Signatures: []signature{{
 		KeyID: keyID(public), PublicKey: hex.EncodeToString(public),
 		Sig: base64.StdEncoding.EncodeToString(ed25519.Sign(k.private, preAuth(PayloadType, payload)))}}})
+	if err == nil && len(file) > maxFile {
+		return nil, model.Errorf(model.Unsupported, "receipt", "it has %d layers and %d MB, and no receipt of more than %d MB can be read back", len(r.Layers), len(file)>>20, maxFile>>20)
+	}
+	return file, err
 }
 
 func notNil[T any](s []T) []T { return append([]T{}, s...) }
