@@ -218,6 +218,9 @@ func IsPartial(err error) bool {
 	return errors.As(err, &p)
 }
 
+// ErrDirectory is wrapped by the error that refuses a directory in place of a file.
+var ErrDirectory = errors.New("it is a directory")
+
 // ErrLink is wrapped by the error that refuses a symbolic link.
 var ErrLink = errors.New("it " + LinkProblem)
 

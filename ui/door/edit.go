@@ -33,6 +33,8 @@ func saved(path, done string, err error) (string, error) {
 		return notSavedErased, nil
 	case errors.As(err, &held):
 		return notSavedHeld, nil
+	case errors.Is(err, model.ErrDirectory): // an empty one: no item, and no place for one
+		return "", exists(path)
 	case model.KindOf(err) == model.Conflict:
 		return "", say("conflict: %s changed meanwhile; view it again", path)
 	case model.IsRefusal(err):

@@ -193,3 +193,33 @@ func TestASlashInsideAName(t *testing.T) {
 		}
 	}
 }
+
+// TestAnEmptyDirectory: a directory that no file is left in does not exist for an agent, as it is no item; where its name
+// is the place of a file, that is taken.
+func TestAnEmptyDirectory(t *testing.T) {
+	dir := t.TempDir()
+	d := deskOver(t, bearer.Caller{Name: "planner"}, dir, "devicelocal="+filepath.Join(dir, "memory"))
+	d.Face = door.Memory
+	c := client(t, d)
+	const at = "/memories/devicelocal/other/dd"
+	for _, tt := range []struct {
+		want string
+		args args
+	}{
+		{"File created successfully at: " + at + "/a.md", args{"command": "create", "path": at + "/a.md", "file_text": "x"}},
+		{"File created successfully at: " + at + "ee.md", args{"command": "create", "path": at + "ee.md", "file_text": "x"}},
+		{"Successfully deleted " + at, args{"command": "delete", "path": at}},
+		{"The path " + at + " does not exist", args{"command": "delete", "path": at}},
+		{"The path " + at + " does not exist. Please provide a valid path.", args{"command": "view", "path": at}},
+		{"The path " + at + " does not exist. Please provide a valid path.", args{"command": "insert", "path": at, "insert_text": "x"}},
+		{"The path " + at + " does not exist", args{"command": "rename", "old_path": at, "new_path": at + "2"}},
+		{"File created successfully at: " + at + "/k.md/a.md", args{"command": "create", "path": at + "/k.md/a.md", "file_text": "x"}},
+		{"Successfully deleted " + at + "/k.md", args{"command": "delete", "path": at + "/k.md"}},
+		{"File " + at + "/k.md already exists", args{"command": "create", "path": at + "/k.md", "file_text": "y"}},
+		{"File " + at + "/k.md already exists", args{"command": "rename", "old_path": at + "ee.md", "new_path": at + "/k.md"}},
+	} {
+		if r := call(t, c, "memory", tt.args); r.text != tt.want || r.error == strings.Contains(tt.want, "uccess") {
+			t.Errorf("%v: %q, want %q", tt.args, r.text, tt.want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package door
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -143,19 +144,12 @@ func (c *call) file(ctx context.Context, at spot) (model.Item, bool, error) {
 		switch {
 		case err == nil && it.Tier == at.tier.Name && c.called(at, it.ID) == at.name:
 			return it, true, nil
-		case err == nil, model.KindOf(err) == model.NotFound, model.KindOf(err) == model.InvalidInput:
-		case model.KindOf(err) == model.PermissionDenied && c.holds(ctx, at): // a directory of the store's own
+		case err == nil, model.KindOf(err) == model.NotFound, model.KindOf(err) == model.InvalidInput, errors.Is(err, model.ErrDirectory):
 		default:
 			return model.Item{}, false, err
 		}
 	}
 	return model.Item{}, false, nil
-}
-
-// holds reports whether files lie below a name, or may.
-func (c *call) holds(ctx context.Context, at spot) bool {
-	below, more, err := c.entries(ctx, at, at.name+"/", 1)
-	return err == nil && (len(below) > 0 || more)
 }
 
 // called is an item's name in the form that the path of at uses: the given name, else the same form of its

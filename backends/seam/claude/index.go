@@ -306,7 +306,7 @@ func (s *store) rewrites(ctx context.Context, req model.RetainRequest) ([]string
 
 // absentIsNone takes an index that is absent, or no file of the store, for none.
 func absentIsNone(err error) error {
-	if errors.Is(err, model.NotFound) || errors.Is(err, model.ErrLink) || errors.Is(err, rootdir.ErrNotFile) {
+	if errors.Is(err, model.NotFound) || errors.Is(err, model.ErrLink) || errors.Is(err, model.ErrDirectory) || errors.Is(err, rootdir.ErrNotFile) {
 		return nil
 	}
 	return err

@@ -13,7 +13,7 @@ import (
 // ErrLink is in the error that refuses a symbolic link.
 var ErrLink = model.ErrLink
 
-// ErrNotFile is in the error that refuses a directory or a special file in place of a regular file.
+// ErrNotFile is in the error that refuses a special file in place of a regular file.
 var ErrNotFile = errors.New("it is not a regular file")
 
 // ErrNotDirectory is in the error that refuses a file in place of a directory.
@@ -58,6 +58,8 @@ func notPlain(fi fs.FileInfo) error {
 		return ErrLink
 	case fi.Mode().IsRegular():
 		return ErrNotDirectory
+	case fi.IsDir():
+		return model.ErrDirectory
 	}
 	return ErrNotFile
 }
@@ -93,7 +95,7 @@ func kindOf(err error) model.Kind {
 		return model.NotFound
 	case errors.Is(err, fs.ErrExist):
 		return model.AlreadyExists
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, ErrLink), errors.Is(err, ErrNotFile):
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, ErrLink), errors.Is(err, ErrNotFile), errors.Is(err, model.ErrDirectory):
 		return model.PermissionDenied
 	case errors.Is(err, ErrNotDirectory), strings.Contains(err.Error(), "escapes from parent"):
 		return model.PermissionDenied
