@@ -223,3 +223,29 @@ func TestAnEmptyDirectory(t *testing.T) {
 		}
 	}
 }
+
+// TestAnIDLikeAGivenName: an item whose id makes the name that another item was given has a name of its own, and gets
+// that one when the other item is gone.
+func TestAnIDLikeAGivenName(t *testing.T) {
+	d := deskOver(t, bearer.Caller{Name: "planner"}, t.TempDir(), "inmem=")
+	d.Face = door.Memory
+	c := client(t, d)
+	const at = "/memories/inmem/session/qux"
+	run := func(want string, a args) {
+		t.Helper()
+		if r := call(t, c, "memory", a); !strings.Contains(r.text, want) {
+			t.Errorf("%v: %q, want %q", a, r.text, want)
+		}
+	}
+	run("created", args{"command": "create", "path": at + ".md", "file_text": "by its name"})
+	s, _ := d.Fleet.Store("inmem")
+	if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "qux", Tier: "session", Content: "by its id", Mode: model.Replace}); err != nil {
+		t.Fatal(err)
+	}
+	run("\t"+at+"\n11B\t"+at+".md", args{"command": "view", "path": "/memories/inmem/session"})
+	run("by its name", args{"command": "view", "path": at + ".md"})
+	run("by its id", args{"command": "view", "path": at})
+	run("deleted", args{"command": "delete", "path": at + ".md"})
+	run("\t"+at+".md", args{"command": "view", "path": "/memories/inmem/session"})
+	run("by its id", args{"command": "view", "path": at + ".md"})
+}

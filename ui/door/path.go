@@ -124,19 +124,18 @@ func (c *call) file(ctx context.Context, at spot) (model.Item, bool, error) {
 	var ids []string
 	if id, ok := c.Names.ID(at.store.Name, at.tier.Name, at.name); ok {
 		ids = []string{id}
-	} else {
-		raw := at.name
-		for range 2 { // a name encoded twice (encodeName)
-			if d, err := model.DecodeID(raw); err == nil {
-				raw = d
-			}
-			if short, ok := strings.CutSuffix(raw, ".md"); ok {
-				ids = append(ids, short)
-			}
-			ids = append(ids, raw)
-			if !strings.Contains(raw, "%") {
-				break
-			}
+	}
+	raw := at.name // where the named item is gone, the name is free
+	for range 2 {  // a name encoded twice (encodeName)
+		if d, err := model.DecodeID(raw); err == nil {
+			raw = d
+		}
+		if short, ok := strings.CutSuffix(raw, ".md"); ok {
+			ids = append(ids, short)
+		}
+		ids = append(ids, raw)
+		if !strings.Contains(raw, "%") {
+			break
 		}
 	}
 	for _, id := range ids {
@@ -208,10 +207,17 @@ func (c *call) nameOf(at spot, id string, ids map[string]bool) string {
 	if name, ok := c.Names.Name(at.store.Name, at.tier.Name, id); ok {
 		return name
 	}
+	plain, name := encodeName(id), nameByID(id)
 	if short, ok := strings.CutSuffix(id, ".md"); ok && ids[short] {
-		return encodeName(id) + ".md"
+		name = plain + ".md"
 	}
-	return nameByID(id)
+	if other, ok := c.Names.ID(at.store.Name, at.tier.Name, name); !ok || other == id || !ids[other] {
+		return name
+	}
+	if name == plain { // the given name of another item
+		return plain + ".md"
+	}
+	return plain
 }
 
 // nameByID is the name of an item that has none of its own, where no other item has its id without .md.
