@@ -217,3 +217,21 @@ func TestAHostileDatabase(t *testing.T) {
 		t.Errorf("%+v", st)
 	}
 }
+
+// TestADatabaseThatIsNoneIsNotHealthy: without it names and history are unknown.
+func TestADatabaseThatIsNoneIsNotHealthy(t *testing.T) {
+	dir := data(t, nil)
+	if st := backendtest.Health(t, open(t, crewship.Config{Name: "d", Path: dir})); st.State != model.HealthOK {
+		t.Errorf("%+v", st)
+	}
+	for _, suffix := range []string{"-wal", "-shm"} {
+		_ = os.Remove(filepath.Join(dir, "crewship.db"+suffix)) // may be absent
+	}
+	if err := os.WriteFile(filepath.Join(dir, "crewship.db"), []byte("garbage\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	st := backendtest.Health(t, open(t, crewship.Config{Name: "d", Path: dir}))
+	if !st.OK || st.State != model.HealthDegraded || len(st.Findings) != 1 || !strings.Contains(st.Findings[0].Message, "crewship.db") {
+		t.Errorf("%+v", st)
+	}
+}

@@ -40,6 +40,9 @@ func (s *store) observe() []model.HealthFinding {
 	if snap != nil && len(snap.problems) > 0 {
 		found = append(found, vitals.Degraded(model.FindingUnread, "", fmt.Sprintf("%d places are not looked at, first: %s", len(snap.problems), snap.problems[0]))...)
 	}
+	if snap != nil && snap.names.problem != "" && s.at.db != "" && !s.at.single {
+		found = append(found, vitals.Degraded(model.FindingUnread, "", "names and history come from crewship.db, and "+snap.names.problem)...)
+	}
 	return append(found, s.resident.Walked()...)
 }
 
