@@ -129,6 +129,25 @@ func plant(t *testing.T, dir string) {
 	}
 }
 
+// TestAKnoWithoutAColdSearch: the hot tier must be listed, and the cold one be told as not looked at.
+func TestAKnoWithoutAColdSearch(t *testing.T) {
+	dir := repo(t)
+	plant(t, dir)
+	for _, complaint := range []string{"error: unrecognized subcommand 'cold'", "what"} {
+		t.Setenv("FAKE_KNO", "no cold:"+complaint)
+		s, err := knots.Open(t.Context(), config(t, dir))
+		must(t, err)
+		page, err := s.Browser.List(t.Context(), model.PageRequest{})
+		if err != nil || len(page.Items) != 5 || len(page.Problems) != 1 || !strings.Contains(page.Problems[0], "cold tier was not looked at") {
+			t.Errorf("%q: %d items, %q, %v", complaint, len(page.Items), page.Problems, err)
+		}
+	}
+	t.Setenv("FAKE_KNO", "no cold:database is locked")
+	if _, err := knots.Open(t.Context(), config(t, dir)); !errors.Is(err, model.Locked) {
+		t.Errorf("a store that is busy for now: %v", err)
+	}
+}
+
 // TestEveryTierIsListed: warm and cold knots must be in lists, be found by title and be read in full;
 // leases must be separate from the work, and every state must have its phase.
 func TestEveryTierIsListed(t *testing.T) {

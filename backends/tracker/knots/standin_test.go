@@ -104,6 +104,9 @@ func kno(args []string) error {
 	if (cmd == "edge" || cmd == "cold") && len(rest) > 0 {
 		cmd, rest = cmd+" "+rest[0], rest[1:]
 	}
+	if complaint, fails := strings.CutPrefix(mode, "no cold:"); fails && cmd == "cold search" {
+		return errors.New(complaint)
+	}
 	return trackertest.Locked(path, &s, func() error { return s.run(cmd, trackertest.ParseWords(rest)) })
 }
 

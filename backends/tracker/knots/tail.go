@@ -37,13 +37,17 @@ func (h head) entry() tracker.Entry {
 // index events.
 func (b *Backend) heads(ctx context.Context, hot map[string]bool) (out []head, problems []string, err error) {
 	var cold []head
-	if err := b.kno.Read(ctx, "read", &cold, "cold", "search", "--json", "--", ""); err != nil {
+	switch err := b.kno.Read(ctx, "read", &cold, "cold", "search", "--json", "--", ""); {
+	case errors.Is(err, model.InvalidInput), errors.Is(err, model.Internal): // a kno that has no such command, and the hot tier all the same
+		problems = append(problems, "kno's cold tier was not looked at: "+err.Error())
+	case err != nil:
 		return nil, nil, err
 	}
-	indexed, problems, err := b.tail.heads(ctx)
+	indexed, unread, err := b.tail.heads(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
+	problems = append(problems, unread...)
 	seen := map[string]int{}
 	for _, h := range slices.Concat(cold, indexed) {
 		at, again := seen[h.ID]
