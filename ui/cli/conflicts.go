@@ -428,7 +428,7 @@ func (a *app) resolveRedundant(ctx context.Context) error {
 		t.note(model.Ref{Store: m.Name}, err)
 	}
 	if spared > 0 {
-		a.sayf("%s of Resilio Sync is left: deleting it can delete the real file on other peers; rename it with --take both", plural(int64(spared), "copy"))
+		a.sayf("left: %s of Resilio Sync. Deleting one can delete the real file on other peers: rename it with --take both", plural(int64(spared), "copy"))
 	}
 	if len(all) == 0 {
 		if t.bad == 0 { // else that is not known
