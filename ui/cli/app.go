@@ -24,6 +24,7 @@ import (
 	"memdesk/internal/clock"
 	"memdesk/internal/lines"
 	"memdesk/internal/safetext"
+	"memdesk/model"
 	"memdesk/operator"
 	"memdesk/ui/sshd"
 	"memdesk/ui/tui"
@@ -288,11 +289,17 @@ func (a *app) confirm(ctx context.Context, question string) error {
 	return nil
 }
 
-// agree refuses an act that is not allowed, then asks.
-func (a *app) agree(ctx context.Context, act operator.Act, store, question string) error {
+// agree refuses an act that is not allowed, then asks. A refusal is recorded for each item, for the store without one.
+func (a *app) agree(ctx context.Context, act operator.Act, store, question string, items ...model.Ref) error {
 	s, err := a.open(ctx)
-	if err == nil {
-		err = s.Allow(ctx, act, store, "")
+	if err != nil {
+		return err
+	}
+	if len(items) == 0 {
+		items = []model.Ref{{Store: store}}
+	}
+	for _, ref := range items {
+		err = cmp.Or(err, s.Allow(ctx, act, ref.Store, ref.ID)) // each is recorded
 	}
 	if err != nil {
 		return err

@@ -316,6 +316,11 @@ func TestRefusalsAreRecorded(t *testing.T) {
 	d := newDesk(t)
 	d.run("--read-only", "forget", "crewship:AGENT.md", "--yes").want(t, 6)
 	d.run("audit", "list", "--result", "refused").want(t, 0, "refused")
+	d.run("--read-only", "retain", "crewship:CREW.md", "--mode", "replace", "--yes", d.file("x.md", "text\n")).want(t, 6)
+	d.run("--read-only", "forget", "crewship:pins.md", "crewship:daily/2026-05-21.md", "--yes").want(t, 6)
+	for _, name := range []string{"AGENT.md", "CREW.md", "pins.md", "daily/2026-05-21.md"} {
+		d.run("audit", "list", "--target", "crewship:"+name, "--json").want(t, 0, `"result":"refused"`, `"name":"crewship:`+name+`"`)
+	}
 }
 
 func TestReadersMayOnlyLook(t *testing.T) {

@@ -28,8 +28,11 @@ func (a *app) forgetCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			store, _, _ := strings.Cut(args[0], ":")
-			if err := a.agree(cmd.Context(), operator.Forget, store, question); err != nil {
+			refs, err := a.refs(args)
+			if err != nil {
+				return err
+			}
+			if err := a.agree(cmd.Context(), operator.Forget, "", question, refs...); err != nil {
 				return err
 			}
 			return a.forgetAll(cmd.Context(), args, req)

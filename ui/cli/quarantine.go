@@ -71,7 +71,7 @@ func (a *app) releaseCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := a.agree(cmd.Context(), operator.Release, store.Name, "release "+ref.String()+"? Agents get its source again."); err != nil {
+			if err := a.agree(cmd.Context(), operator.Release, store.Name, "release "+ref.String()+"? Agents get its source again.", ref); err != nil {
 				return err
 			}
 			done, err := s.Release(cmd.Context(), store.Name, ref.ID, body, model.Revision(match), a.flags.reason)

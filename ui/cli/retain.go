@@ -65,7 +65,11 @@ func (a *app) retain(ctx context.Context, req model.RetainRequest, fromKept bool
 	}
 	a.sayEach(kept, "note: %s")
 	what := cmp.Or(req.ID, req.Tier+" "+req.Key)
-	if err := a.agree(ctx, operator.ActOf(req), store.Name, a.text.Sprintf("%s %s in store %s with %d bytes?", string(req.Mode), what, store.Name, len(req.Content)).String()); err != nil {
+	id := req.ID
+	if id == "" && store.Address != nil {
+		id, _ = store.Address(req) // the store itself refuses a bad address
+	}
+	if err := a.agree(ctx, operator.ActOf(req), store.Name, a.text.Sprintf("%s %s in store %s with %d bytes?", string(req.Mode), what, store.Name, len(req.Content)).String(), model.Ref{Store: store.Name, ID: id}); err != nil {
 		return err
 	}
 	done, err := s.Retain(ctx, store.Name, req, a.flags.reason)

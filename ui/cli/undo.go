@@ -84,7 +84,7 @@ func (a *app) restore(ctx context.Context, id string) error {
 	if len(entry.Renewed) > 0 {
 		a.sayf("it comes back without its %s: the store makes these anew", strings.Join(entry.Renewed, ", "))
 	}
-	if err := a.agree(ctx, operator.Restore, entry.Store, "undo the change of "+id+"?"); err != nil {
+	if err := a.agree(ctx, operator.Restore, entry.Store, "undo the change of "+id+"?", model.Ref{Store: entry.Store, ID: entry.Item}); err != nil {
 		return err
 	}
 	done, err := s.Restore(ctx, id, "")
