@@ -323,6 +323,16 @@ func TestRefusalsAreRecorded(t *testing.T) {
 	}
 }
 
+// TestAWriteThatCannotBeUndoneSaysSo: its undo entry alone promises more.
+func TestAWriteThatCannotBeUndoneSaysSo(t *testing.T) {
+	d := newDesk(t)
+	d.write("CREW.md", "")
+	r := d.run("retain", "crewship:CREW.md", "--mode", "append", "--yes", "--json", d.file("x.md", "text\n")).want(t, 0)
+	if got, _ := r.row(t, "retained")["warnings"].([]any); len(got) != 1 || !strings.Contains(fmt.Sprint(got), "cannot be undone: it is empty") {
+		t.Errorf("%v", r.rows)
+	}
+}
+
 func TestReadersMayOnlyLook(t *testing.T) {
 	d := newDesk(t)
 	conf := filepath.Join(d.dir, "c.toml")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -101,6 +102,9 @@ type retainedRow struct {
 }
 
 func newRetainedRow(done operator.Done) retainedRow {
+	if done.Obstacle != "" { // as sayUndo tells it without --json
+		done.Warnings = append(slices.Clip(done.Warnings), "it cannot be undone: "+done.Obstacle)
+	}
 	return retainedRow{newItemAt(done.Store, done.Item), done.Bytes, done.Revision, nilIfEmpty(done.Undo), list(done.Warnings)}
 }
 
