@@ -151,3 +151,25 @@ two lines')`,
 		t.Errorf("decisions %q, want %q", got, want)
 	}
 }
+
+// TestRowsOfAHeldItem: what lies of an item on hold in another file, or beside its text in its own row, stays as it is,
+// and the run ends all the same.
+func TestRowsOfAHeldItem(t *testing.T) {
+	w := newWorld(t)
+	path := liteStore(t, w, "mem0", `CREATE TABLE vectors (id TEXT PRIMARY KEY, vector BLOB, payload TEXT NOT NULL)`,
+		`ALTER TABLE vectors ADD note TEXT`,
+		`INSERT INTO vectors VALUES ('t1', x'00', '{"data":"likes rye","user_id":"`+ana+`"}', 'said by `+name+`'), ('b1', x'00', '{"data":"met `+name+`","user_id":"`+other+`"}', 'said by `+name+`')`)
+	past := filepath.Join(filepath.Dir(path), "past.db")
+	execFile(t, past, `CREATE TABLE memory_history (id INTEGER PRIMARY KEY, memory_id TEXT, previous_value TEXT, new_value TEXT, action TEXT, created_at TEXT, updated_at TEXT, is_deleted INTEGER)`,
+		`INSERT INTO memory_history (memory_id, new_value, action) VALUES ('t1', 'called `+name+` once', 'ADD'), ('b1', 'met `+name+`', 'ADD')`)
+	w.open()
+	r := w.file()
+	w.hold(r.ID, "mem0", "t1")
+	w.inScope(w.plan(r.ID))
+	if got, want := cell(t, past, `SELECT group_concat(new_value, '; ') FROM memory_history`), "called "+name+" once; met "+gdpr.Erased; got != want {
+		t.Errorf("the history: %q; want %q", got, want)
+	}
+	if got, want := cell(t, path, `SELECT group_concat(note, '; ') FROM vectors`), "said by "+name+"; said by "+gdpr.Erased; got != want {
+		t.Errorf("beside the text: %q; want %q", got, want)
+	}
+}

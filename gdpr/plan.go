@@ -644,7 +644,7 @@ func wouldScrub(ctx context.Context, r *Request, m *subject.Matcher, s model.Sto
 		}
 	}
 	beside := map[string][]Beside{}
-	_, err := s.Maintainer.Scrub(ctx, model.ScrubRequest{Dry: true, Listed: layers, Removed: removed, Renamed: sp.renamed(), Edited: edited, Subjects: []string{r.Subject}, Redact: redactor(m), Concerns: concerns, May: func(layer string, whole []byte) bool {
+	_, err := s.Maintainer.Scrub(ctx, model.ScrubRequest{Dry: true, Listed: layers, Removed: removed, Renamed: sp.renamed(), Edited: edited, Held: slices.Collect(maps.Keys(sp.heldIDs())), Subjects: []string{r.Subject}, Redact: redactor(m), Concerns: concerns, May: func(layer string, whole []byte) bool {
 		out[layer] = bytesSum(whole)
 		return true
 	}, MayEdit: func(e model.RecordEdit) bool {

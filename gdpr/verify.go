@@ -107,6 +107,9 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 		items.Hits++
 		still[f.Item.ID] = true
 	}
+	if err := x.keepRows(ctx, s, slices.Collect(maps.Keys(held)), q.bystanders); err != nil {
+		return nil, err
+	}
 	x.uncount(sp, still)
 	switch {
 	case x.vanished(ctx, s, sp):
@@ -162,6 +165,16 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 	}
 	layers, err := x.bytesOf(ctx, s, q.bystanders, held, left)
 	return append(out, layers...), err
+}
+
+// keepRows records the rows beside the items on hold, which stay with them.
+func (x *run) keepRows(ctx context.Context, s model.Store, held []string, to *subject.Bystanders) error {
+	if s.Maintainer == nil || len(held) == 0 {
+		return nil
+	}
+	_, err := s.Maintainer.Scrub(ctx, model.ScrubRequest{Dry: true, Held: held, Concerns: x.m.NamesBytes, Redact: redactor(x.m),
+		Kept: func(text []byte) { to.Keep(x.m, string(text)) }})
+	return err
 }
 
 // besides are the bystanders in the stores whose items lie in the same files, what is on hold there among them: it is no

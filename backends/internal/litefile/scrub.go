@@ -90,14 +90,21 @@ func (m Medium) wouldClean(q *Query, req model.ScrubRequest) error {
 		}
 		found := false
 		if !table.items {
-			n, err := m.belongs(q, table.name, req.Subjects)
+			n, err := m.belongs(q, table.name, req)
 			if err != nil {
 				return err
 			}
 			found = n > 0
 		}
 		for _, p := range table.parts {
-			err = eachRow(q, table.name, key, p.columns, p.where, nil, func(at, cells []any) error {
+			if err := m.tellHeld(q, table.name, key, p, req); err != nil {
+				return err
+			}
+			where, args, err := m.apart(q, table.name, p.where, req.Held)
+			if err != nil {
+				return err
+			}
+			err = eachRow(q, table.name, key, p.columns, where, args, func(at, cells []any) error {
 				found = found || clean(at, cells, req, nil) != nil
 				return nil
 			})
@@ -371,13 +378,90 @@ func (m Medium) owned(q *Query, table string) (out []string, err error) {
 	return out, nil
 }
 
-// belongs counts the rows of a table that belong to the person.
-func (m Medium) belongs(q *Query, table string, subjects []string) (all int64, err error) {
+// held is the condition of rows of a table that belong to items on hold; empty for none.
+func (m Medium) held(q *Query, table string, ids []string) (cond string, args []any, err error) {
+	var all []string
+	add := func(cond string, of []string) {
+		if len(of) > 0 {
+			all, args = append(all, cond), append(args, string(jsonedit.QuoteList(of)))
+		}
+	}
+	if cond := m.TiedRows[table]; cond != "" { // first: its parameter has a number
+		add(cond, names(ids))
+	}
+	for _, column := range m.Tied {
+		has, err := hasColumn(q, table, column)
+		if err != nil {
+			return "", nil, err
+		}
+		if has {
+			add(quote(column)+` IN (SELECT value FROM json_each(?))`, m.raw(column, ids))
+		}
+	}
+	for _, id := range ids {
+		if m.Edited == nil {
+			break
+		}
+		if of, column, key := m.Edited(id); of == table {
+			add(quote(column)+` IN (SELECT value FROM json_each(?))`, []string{key})
+		}
+	}
+	return strings.Join(all, ` OR `), args, nil
+}
+
+// further joins a statement's own condition, which may be empty, to one before it.
+func further(where string) string {
+	if own, ok := strings.CutPrefix(where, ` WHERE `); ok {
+		return ` AND (` + own + `)`
+	}
+	return where
+}
+
+// names are ids as entity.Name has them.
+func names(ids []string) []string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = entity.Name(id)
+	}
+	return out
+}
+
+// apart narrows a condition to the rows that belong to no item on hold.
+func (m Medium) apart(q *Query, table, where string, ids []string, more ...any) (string, []any, error) {
+	cond, args, err := m.held(q, table, ids)
+	if cond != "" {
+		where = ` WHERE NOT COALESCE((` + cond + `), FALSE)` + further(where)
+	}
+	return where, append(args, more...), err
+}
+
+// tellHeld reports the texts of held rows that name the person.
+func (m Medium) tellHeld(q *Query, table string, key []string, p part, req model.ScrubRequest) error {
+	cond, args, err := m.held(q, table, req.Held)
+	if err != nil || cond == "" || req.Kept == nil || req.Concerns == nil {
+		return err
+	}
+	return eachRow(q, table, key, p.columns, ` WHERE (`+cond+`)`+further(p.where), args, func(_, cells []any) error {
+		for _, c := range cells {
+			if text := []byte(cellText(c)); req.Concerns(text) {
+				req.Kept(text)
+			}
+		}
+		return nil
+	})
+}
+
+// belongs counts the rows of a table that belong to the person, and to no item on hold.
+func (m Medium) belongs(q *Query, table string, req model.ScrubRequest) (all int64, err error) {
 	conditions, err := m.owned(q, table)
 	for _, cond := range conditions {
-		for _, s := range subjects {
+		for _, s := range req.Subjects {
+			where, args, err := m.apart(q, table, ` WHERE `+cond, req.Held, s)
+			if err != nil {
+				return 0, err
+			}
 			var n int64
-			if _, err := q.One(`SELECT count(*) FROM `+quote(table)+` WHERE `+cond, []any{s}, &n); err != nil {
+			if _, err := q.One(`SELECT count(*) FROM `+quote(table)+where, args, &n); err != nil {
 				return 0, err
 			}
 			all += n
@@ -396,15 +480,11 @@ func (m Medium) dropRows(q *Query, table string, key []string, req model.ScrubRe
 		}
 	}
 	if cond := m.TiedRows[table]; cond != "" && len(req.Removed) > 0 {
-		ids := make([]string, len(req.Removed))
-		for i, id := range req.Removed {
-			ids[i] = entity.Name(id)
-		}
-		if err := d.where(` WHERE `+cond, string(jsonedit.QuoteList(ids))); err != nil {
+		if err := d.where(` WHERE `+cond, string(jsonedit.QuoteList(names(req.Removed)))); err != nil {
 			return d, refused, err
 		}
 	}
-	n, err := m.belongs(q, table, req.Subjects)
+	n, err := m.belongs(q, table, req)
 	if err != nil || n == 0 {
 		return d, refused, err
 	}
@@ -414,7 +494,11 @@ func (m Medium) dropRows(q *Query, table string, key []string, req model.ScrubRe
 	conditions, err := m.owned(q, table)
 	for _, cond := range conditions {
 		for _, s := range req.Subjects {
-			if err := d.where(` WHERE `+cond, s); err != nil {
+			where, args, err := m.apart(q, table, ` WHERE `+cond, req.Held, s)
+			if err == nil {
+				err = d.where(where, args...)
+			}
+			if err != nil {
 				return d, refused, err
 			}
 		}
@@ -498,10 +582,14 @@ func (m Medium) cleanTable(q *Query, table string, p part, key []string, req mod
 			}
 		}
 	}
+	where, args, err := m.apart(q, table, p.where, req.Held)
+	if err != nil {
+		return t, refused, err
+	}
 	named := false
 	read := func() error {
 		rows = nil
-		return eachRow(q, table, key, columns, p.where, nil, func(at, cells []any) error {
+		return eachRow(q, table, key, columns, where, args, func(at, cells []any) error {
 			if r := clean(at, cells, req, lists); r != nil {
 				r.drop = r.drop && !p.beside
 				rows, named = append(rows, *r), named || clean(at, cells, req, nil) != nil
