@@ -125,7 +125,7 @@ func TestJobOfAnotherProcess(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.press(":").press("jobs").press("enter").see("copy", "3 of 12 items, 25%", "harbor to graph", "does not stop it")
-		r.press("enter").see("last sign", "n next").press("esc").see("enter outcomes")
+		r.press("enter").see("last sign", "esc back").press("esc").see("enter outcomes")
 		r.asked("C", "Stop the job").see("It is not of this session", "the same memdesk copy goes on").press("shift+tab").press("enter").see("it stops at its next step")
 		r.see("stopped", "0 jobs under way")
 	})
