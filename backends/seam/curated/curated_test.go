@@ -603,6 +603,9 @@ func TestAFileOfLooseSeparatorsHasDrifted(t *testing.T) {
 		}
 		_, err := add(s, t.Context(), "MEMORY", "new")
 		wantKind(t, err, model.PermissionDenied, "drifted")
+		if !model.IsRefusal(err) {
+			t.Errorf("%v is no refusal", err)
+		}
 		if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "MEMORY.md", Mode: model.Replace, Content: raw}); err != nil {
 			t.Errorf("%q: %v", raw, err)
 		}

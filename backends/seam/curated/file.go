@@ -87,7 +87,7 @@ func (f file) checkChangeable(op, store string) error {
 	if f.drift == "" {
 		return nil
 	}
-	return model.Errorf(model.PermissionDenied, op, "%s", f.remedy(store))
+	return model.Refuse(op, f.remedy(store))
 }
 
 // remedy says why a file must not be changed, and how to repair it.
