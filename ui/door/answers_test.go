@@ -455,3 +455,16 @@ func TestAnEntityIsMadeOnce(t *testing.T) {
 		t.Errorf("without a name: %+v", r)
 	}
 }
+
+// TestTheHookSaysWhatDoesNotFit: a session that gets only a part, or nothing, must not take that for all.
+func TestTheHookSaysWhatDoesNotFit(t *testing.T) {
+	d := newDesk(t, bearer.Caller{Name: "planner"})
+	c := client(t, d)
+	if r := call(t, c, "memory_retain", args{"ref": note, "content": strings.Repeat("the heron\n", 100)}); r.error {
+		t.Fatalf("%+v", r)
+	}
+	block, problems, err := d.Hook(t.Context(), "", 300, origin.Writer{})
+	if block != "" || err != nil || len(problems) != 1 || !strings.HasSuffix(problems[0], "do not fit: 1") {
+		t.Errorf("%q, %q, %v", block, problems, err)
+	}
+}

@@ -3,6 +3,7 @@ package door
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -404,6 +405,9 @@ func (d *Desk) Hook(ctx context.Context, query string, limit int, w origin.Write
 				refs = append(refs, ref)
 			}
 		}
+	}
+	if b.left > 0 {
+		problems = append(problems, fmt.Sprintf("left out, because they do not fit: %d", b.left))
 	}
 	if len(refs) == 0 {
 		return "", problems, nil
