@@ -90,7 +90,9 @@ func locate(ctx context.Context, path, history string, readOnly bool) (files, er
 
 // pythons reports whether a configured history file has Python's columns. It refuses a file that is no history.
 func pythons(ctx context.Context, path string, readOnly bool) (bool, error) {
-	if _, err := os.Stat(path); err != nil {
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return false, model.Errorf(model.NotFound, "open", "there is no history file %q: check the key history", filepath.Base(path))
+	} else if err != nil {
 		return false, litefile.Worded("open", err)
 	}
 	if kind, err := records.Tell(ctx, path, readOnly, known); err != nil || kind == "python" || kind == "history" {

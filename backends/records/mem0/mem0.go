@@ -129,6 +129,9 @@ type ownerless struct {
 // Layers lists the files, and the rows of unknown owners.
 func (o ownerless) Layers(ctx context.Context) ([]model.Layer, error) {
 	out, err := o.Maintainer.Layers(ctx)
+	if err == nil && o.s.history == "" {
+		out = append(out, model.Layer{ID: "history", Kind: model.LayerDerived, Reason: unreached, Advice: "name the history file in the configuration (history = \"PATH\"), then plan again; without one, attest that there is none"})
+	}
 	if err != nil || o.s.history == "" {
 		return out, err
 	}

@@ -279,12 +279,16 @@ func TestOpen(t *testing.T) {
 	if !strings.Contains(text, "no history file was found") {
 		t.Errorf("health says %q", text)
 	}
+	layers, err := s.Maintainer.Layers(t.Context())
+	if err != nil || !slices.ContainsFunc(layers, func(l model.Layer) bool { return l.ID == "history" && l.Kind == model.LayerDerived && !l.Readable }) {
+		t.Errorf("the history is no layer: %+v %v", layers, err)
+	}
 	exec(t, filepath.Join(alone, "v.db"), `INSERT INTO vectors VALUES ('m1', x'00', '{"data":"x"}')`)
 	if res, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: "m1"}); err != nil || !strings.Contains(strings.Join(res.Warnings, ""), "no history file was found") {
 		t.Errorf("the forget says %q, %v", res.Warnings, err)
 	}
 	other := filepath.Join(t.TempDir(), "other.db")
-	if _, err := mem0.Open(t.Context(), mem0.Config{Path: alone, History: other}); !errors.Is(err, model.NotFound) {
+	if _, err := mem0.Open(t.Context(), mem0.Config{Path: alone, History: other}); !errors.Is(err, model.NotFound) || !strings.Contains(err.Error(), `"other.db"`) || !strings.Contains(err.Error(), "history") {
 		t.Errorf("a configured history that is not there: %v", err)
 	}
 	exec(t, other, `CREATE TABLE foo (x)`)
