@@ -410,6 +410,8 @@ func scanRow(s model.Store, l model.Layer, scan layerScan) receipt.Layer {
 		row.Reason = fmt.Sprintf("%d are the text of what is on hold; %d stand alone, as its keys and terms of an index do, and cannot be told apart from those", rep.Kept, rep.Alike)
 	case rep.Kept > 0:
 		row.Verdict, row.Hits, row.Held, row.Reason = model.VerdictOutOfScope, all, true, "all of it is the text of what is on hold"
+	case l.Rows: // clean, and perhaps a part of its file alone
+		row.Reason = l.Reason
 	}
 	return row
 }

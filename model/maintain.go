@@ -39,7 +39,8 @@ type Layer struct {
 	ID    string // relative to the store, never an absolute path; for OpenLayer
 	Kind  LayerKind
 	Bytes int64
-	// Readable: OpenLayer returns its bytes. Otherwise Reason says why not, in words.
+	// Readable: OpenLayer returns its bytes. Otherwise Reason says why not, in words; of a file
+	// with Rows it can say which part of the file the bytes are.
 	Readable bool
 	Reason   string
 	// Advice tells an operator with more rights than this program what to do, once for all layers with the

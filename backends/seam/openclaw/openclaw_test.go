@@ -378,6 +378,11 @@ func TestErasureOfTheIndex(t *testing.T) {
 	if got := verdict(scrub(t, s, "workspace/memory/2026-05-01.md"), "index:main"); got != model.VerdictClean {
 		t.Errorf("the index is %q", got)
 	}
+	layers, err := s.Maintainer.Layers(t.Context())
+	must(t, err)
+	if i := slices.IndexFunc(layers, func(l model.Layer) bool { return l.ID == "index:main" }); !strings.Contains(layers[i].Reason, "all tables but transcript_events") {
+		t.Errorf("the index says it is %q", layers[i].Reason) // OC13
+	}
 	if strings.Contains(layer(t, s, "index:main"), "Ida") || !strings.Contains(layer(t, s, "transcripts:main"), "Ida Brandt") {
 		t.Error("the bytes of index and conversations are not told apart, or the index still names the person")
 	}

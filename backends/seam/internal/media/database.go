@@ -54,6 +54,7 @@ func (d *Database) Layers(ctx context.Context) ([]model.Layer, error) {
 	waits := d.held()
 	out := []model.Layer{{ID: d.Layer, Kind: model.LayerDerived, Bytes: info.Size(), Readable: true, Waits: waits, Rows: true}}
 	if len(d.Apart) > 0 {
+		out[0].Reason = "all tables but " + strings.Join(d.Apart, ", ") + ": those are the layer " + d.ApartLayer
 		l := model.Layer{ID: d.ApartLayer, Kind: model.LayerDerived, Readable: true, Waits: waits}
 		if d.Reason != "" {
 			l.Kind, l.Reason = model.LayerExternal, d.Reason
