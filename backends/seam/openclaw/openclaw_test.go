@@ -360,6 +360,18 @@ func layer(t *testing.T, s model.Store, id string) string {
 	return string(data)
 }
 
+// layerAt is the listing of a layer.
+func layerAt(t *testing.T, s model.Store, id string) model.Layer {
+	t.Helper()
+	layers, err := s.Maintainer.Layers(t.Context())
+	must(t, err)
+	i := slices.IndexFunc(layers, func(l model.Layer) bool { return l.ID == id })
+	if i < 0 {
+		t.Fatalf("no layer %s", id)
+	}
+	return layers[i]
+}
+
 // TestErasureOfTheIndex: a database in use must not be written; a free one must lose every row of the subject
 // and of a forgotten file, and keep conversations, schema and the rows of others (OC12, OC13, OC15).
 func TestErasureOfTheIndex(t *testing.T) {
@@ -378,10 +390,8 @@ func TestErasureOfTheIndex(t *testing.T) {
 	if got := verdict(scrub(t, s, "workspace/memory/2026-05-01.md"), "index:main"); got != model.VerdictClean {
 		t.Errorf("the index is %q", got)
 	}
-	layers, err := s.Maintainer.Layers(t.Context())
-	must(t, err)
-	if i := slices.IndexFunc(layers, func(l model.Layer) bool { return l.ID == "index:main" }); !strings.Contains(layers[i].Reason, "all tables but transcript_events") {
-		t.Errorf("the index says it is %q", layers[i].Reason) // OC13
+	if why := layerAt(t, s, "index:main").Reason; !strings.Contains(why, "all tables but transcript_events") {
+		t.Errorf("the index says it is %q", why) // OC13
 	}
 	if strings.Contains(layer(t, s, "index:main"), "Ida") || !strings.Contains(layer(t, s, "transcripts:main"), "Ida Brandt") {
 		t.Error("the bytes of index and conversations are not told apart, or the index still names the person")
@@ -436,8 +446,14 @@ func TestTranscriptsRedacted(t *testing.T) {
 	if got := verdict(scrub(t, s), old); got != model.VerdictPending {
 		t.Errorf("a session of this minute is %q", got)
 	}
+	if l := layerAt(t, s, old); l.Waits == "" {
+		t.Error("its layer waits for nothing: a verification calls it residue")
+	}
 	hour := time.Now().Add(-time.Hour)
 	must(t, os.Chtimes(filepath.Join(dir, "agents/main/sessions/old.jsonl"), hour, hour))
+	if l := layerAt(t, s, old); l.Waits != "" {
+		t.Errorf("a session of an hour ago waits: %q", l.Waits)
+	}
 	scrub(t, s)
 	for _, id := range []string{old, "transcripts:main", "index:main"} {
 		if strings.Contains(layer(t, s, id), "Ida") {

@@ -103,7 +103,9 @@ func (f found) layer(dir string) model.Layer {
 		l.Kind, l.Readable, l.Reason, l.File = model.LayerExternal, false, gitlog.Kept, filepath.Join(dir, filepath.FromSlash(f.id))
 		l.Repository = true
 		return l
-	case sortCopy, sortBooks, sortLines:
+	case sortLines:
+		l.Waits = waits(f.meta)
+	case sortCopy, sortBooks:
 	}
 	switch {
 	case f.problem != "":

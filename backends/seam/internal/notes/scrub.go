@@ -402,15 +402,22 @@ func (w *scrubbing) outside(p OutsideDir, dir *rootdir.Dir, f found) {
 // idle is the time that another program's growing file must rest before its lines are removed.
 const idle = time.Minute
 
+// waits says why the lines of a file have to stay for now; empty: they need not.
+func waits(m rootdir.Meta) string {
+	if age := time.Since(m.Modified); age <= -idle || age >= idle {
+		return ""
+	}
+	return "its program has written to it within the last minute: run the erasure again when the session has ended"
+}
+
 // inUse drops lines from a file that its program may still write.
 func (w *scrubbing) inUse(f found) {
 	const method = "lines that name the person dropped"
 	layer := cmp.Or(f.side.Name, f.id)
 	data, m, err := w.root.Read(f.id, 0)
-	if age := time.Since(m.Modified); err == nil && !w.req.Dry && age > -idle && age < idle {
+	if why := waits(m); err == nil && !w.req.Dry && why != "" {
 		if w.concerns(data) {
-			w.out = append(w.out, model.LayerResult{Layer: layer, Method: "not written", Verdict: model.VerdictPending,
-				Reason: "its program has written to it within the last minute: run the erasure again when the session has ended"})
+			w.out = append(w.out, model.LayerResult{Layer: layer, Method: "not written", Verdict: model.VerdictPending, Reason: why})
 		}
 		return
 	}
