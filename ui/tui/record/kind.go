@@ -60,10 +60,9 @@ type Traits[T any] struct {
 	Poll  bool                                        // the source reports no changes: the list is polled
 	Lay   func(p *List[T])                            // called before a detail is asked for; may be nil
 	Facts func(ctx context.Context, raw T) *text.Page // all fields of a row, behind i; nil: the detail has them
-	// Tree: rows belong to those above them. No column sorts them, and the first column gets the room of a dim last
-	// one that cannot be read.
+	// Tree: rows belong to those above them, and keys fold them. No column sorts them, the list stays beside its detail,
+	// and the first column gets the room of a dim last one that cannot be read.
 	Tree    bool
-	Folds   bool   // keys fold and unfold rows: the list stays beside its detail
 	Two     bool   // a wide detail shows two texts beside each other
 	NoMatch string // what a filter without rows means; it names the filter with %q; empty: the usual words
 	Aside   string // title of the detail; empty: the noun

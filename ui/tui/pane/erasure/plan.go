@@ -347,7 +347,7 @@ func (rq *requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 			}
 			return raw.plan.Hash
 		},
-		Traits: record.Traits[planRow]{Tree: true, Folds: true, Store: func(raw planRow) string {
+		Traits: record.Traits[planRow]{Tree: true, Store: func(raw planRow) string {
 			if raw.store == nil {
 				return ""
 			}
