@@ -133,7 +133,7 @@ func TestCuratedFromTheCommandLine(t *testing.T) {
 	}
 	// A drifted file must be refused with a way out that works.
 	d.in = "three"
-	if r := run(1, "retain", "--tier", "MEMORY", "--mode", "append", "-", "--yes"); !strings.Contains(r.err, "memdesk retain curated:MEMORY.md") {
+	if r := run(6, "retain", "--tier", "MEMORY", "--mode", "append", "-", "--yes"); !strings.Contains(r.err, "memdesk retain curated:MEMORY.md") {
 		t.Errorf("the refusal says %q", r.err)
 	}
 	d.in = run(0, "show", "--raw", "curated:MEMORY.md").out
