@@ -137,9 +137,10 @@ func (a *app) forgetAll(ctx context.Context, refs []string, req model.ForgetRequ
 // forgottenRow is an item that was removed.
 type forgottenRow struct {
 	itemAt
-	Removed   int64   `json:"removed"`
-	Relations int64   `json:"relations"` // that fell with it
-	Undo      *string `json:"undo"`
+	Removed   int64    `json:"removed"`
+	Relations int64    `json:"relations"` // that fell with it
+	Undo      *string  `json:"undo"`
+	Warnings  []string `json:"warnings"`
 }
 
 func (a *app) forgetOne(ctx context.Context, text string, req model.ForgetRequest) error {
@@ -157,16 +158,17 @@ func (a *app) forgetOne(ctx context.Context, text string, req model.ForgetReques
 	if err != nil {
 		return err
 	}
-	a.sayEach(slices.DeleteFunc(done.Warnings, func(w string) bool { return slices.Contains(told, w) }), "%s: %s", text)
+	more := slices.DeleteFunc(done.Warnings, func(w string) bool { return slices.Contains(told, w) })
+	if req.KeepHistory {
+		more = append(more, "its earlier texts stay in the store's history")
+	}
+	a.sayEach(more, "%s: %s", text)
 	with := ""
 	if done.Relations > 0 {
 		with = ", and " + plural(done.Relations, done.Fell) + " with it"
 	}
-	a.result("forgotten", forgottenRow{newItemAt(store.Name, ref.ID), done.Removed, done.Relations, nilIfEmpty(done.Undo)},
+	a.result("forgotten", forgottenRow{newItemAt(store.Name, ref.ID), done.Removed, done.Relations, nilIfEmpty(done.Undo), list(slices.Concat(told, more))},
 		"%s  removed %d%s", ref.String(), done.Removed, with)
-	if req.KeepHistory {
-		a.hintf("%s: its earlier texts stay in the store's history", ref.String())
-	}
 	a.sayUndo(done)
 	return nil
 }

@@ -2,6 +2,8 @@ package cli_test
 
 import (
 	"database/sql"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,6 +52,9 @@ INSERT INTO membership (hyperedge_id, node_id, role) VALUES ('one','a','subject'
 	row := r.row(t, "forgotten")
 	if row["relations"] != 2.0 || row["removed"] != 1.0 {
 		t.Errorf("result: %v", row)
+	}
+	if !strings.Contains(fmt.Sprint(row["warnings"]), "2 relations go with it") {
+		t.Errorf("a script is told %v", row)
 	}
 	on("show", "sqlite:edge/one").want(t, 4)
 	undo, _ := row["undo"].(string)
@@ -152,5 +157,29 @@ func TestAChangeWithAWrongConfiguration(t *testing.T) {
 		if r.code != 2 || !strings.Contains(r.out+r.err, "unknown key nonsense") || !strings.Contains(r.out+r.err, `"type":"error"`) {
 			t.Errorf("%q: exit %d\n%s%s", args, r.code, r.out, r.err)
 		}
+	}
+}
+
+// TestForgetSaysWhatStays: a script is told, too, that the earlier texts of a memory stay readable (M04).
+func TestForgetSaysWhatStays(t *testing.T) {
+	d := newDesk(t)
+	for file, text := range map[string]string{
+		"v.db": `CREATE TABLE vectors (id TEXT PRIMARY KEY, vector BLOB NOT NULL, payload TEXT NOT NULL);
+INSERT INTO vectors VALUES ('x', x'00000000', '{"data":"tea","user_id":"bo"}')`,
+		"h.db": `CREATE TABLE memory_history (id INTEGER PRIMARY KEY AUTOINCREMENT, memory_id TEXT NOT NULL, previous_value TEXT, new_value TEXT,
+ action TEXT NOT NULL, created_at TEXT, updated_at TEXT, is_deleted INTEGER DEFAULT 0);
+INSERT INTO memory_history (memory_id, new_value, action) VALUES ('x', 'first', 'ADD')`,
+	} {
+		db, err := sql.Open("sqlite3", "file:"+filepath.Join(d.dir, file))
+		if err == nil {
+			_, err = db.Exec(text)
+		}
+		if err = errors.Join(err, db.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := d.bare("--open", "mem0="+filepath.Join(d.dir, "v.db"), "forget", "mem0:x", "--keep-history", "--yes", "--json").want(t, 0)
+	if got := fmt.Sprint(r.row(t, "forgotten")["warnings"]); !strings.Contains(got, "its earlier texts stay in the store's history") {
+		t.Errorf("%s\n%s", got, r.err)
 	}
 }

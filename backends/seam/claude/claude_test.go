@@ -575,8 +575,11 @@ func TestIndexKeepsItsEnd(t *testing.T) {
 			if got := tree(t, dir); !strings.Contains(got, strings.TrimSuffix(index, end)+line) {
 				t.Errorf("%q, %q: after a retain\n%q", end, final, got)
 			}
-			_, err = s.Provider.Forget(t.Context(), model.ForgetRequest{ID: mem + "new.md"})
+			gone, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: mem + "new.md"})
 			must(t, err)
+			if !slices.Contains(gone.Warnings, "a session that runs keeps the index that it has loaded") { // CC11
+				t.Errorf("a forget says %q", gone.Warnings)
+			}
 			if got := tree(t, dir); got != before {
 				t.Errorf("%q, %q: retain and forget left\n%q, want\n%q", end, final, got, before)
 			}

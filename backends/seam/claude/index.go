@@ -200,6 +200,8 @@ func lineEnd(lines []string) string {
 	return "\n"
 }
 
+const loaded = "a session that runs keeps the index that it has loaded"
+
 // wrote updates the index of a written memory. After an undo it reports only the lines that did not come back.
 func (s *store) wrote(ctx context.Context, id, old, text string, req model.RetainRequest) (warnings []string) {
 	with := req.Beside
@@ -231,7 +233,7 @@ func (s *store) wrote(ctx context.Context, id, old, text string, req model.Retai
 	if err != nil {
 		warnings = append(warnings, "the file is written, and its index is not: "+err.Error())
 	} else if with == nil {
-		warnings = append(warnings, "a session that runs keeps the index that it has loaded")
+		warnings = append(warnings, loaded)
 	}
 	if data, err := s.tree.Read(ctx, index); with == nil && err == nil && over(data) {
 		warnings = append(warnings, long)
@@ -334,16 +336,23 @@ func follow(lines []string, file, old, text string) []string {
 }
 
 // removed deletes a removed memory's lines from its index (CC9).
-func (s *store) removed(ctx context.Context, id string) error {
+func (s *store) removed(ctx context.Context, id string) (warnings []string, err error) {
 	index, file, ok := s.place(id)
 	if !ok {
-		return nil
+		return nil, nil
 	}
-	err := s.change(ctx, "forget", index, func(lines []string) []string { return left(lines, file) })
+	err = s.change(ctx, "forget", index, func(lines []string) []string {
+		warnings = nil
+		rest := left(slices.Clone(lines), file)
+		if len(rest) < len(lines) {
+			warnings = []string{loaded}
+		}
+		return rest
+	})
 	if err != nil {
-		return model.Errorf(model.KindOf(err), "forget", "the file is removed, and its index line is not: %s", err)
+		return nil, model.Errorf(model.KindOf(err), "forget", "the file is removed, and its index line is not: %s", err)
 	}
-	return nil
+	return warnings, nil
 }
 
 // beside reads the index lines of a memory and their places, so that an undo restores them.

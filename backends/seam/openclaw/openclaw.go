@@ -88,7 +88,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	s.layout = &notes.Layout{
 		Tiers: tiers(), Enter: s.enter, Item: s.item, Head: s.head, Scope: s.scope, Address: s.address, Check: s.check,
 		Fresh: func(_, _, text string) (string, error) { return text, nil }, Wrote: s.wrote,
-		Removed: func(context.Context, string) error { return nil }, Side: s.side, Path: unside, Parts: s.parts(), Meta: s.meta, Deep: s.deep,
+		Removed: s.removed, Side: s.side, Path: unside, Parts: s.parts(), Meta: s.meta, Deep: s.deep,
 	}
 	said = append(said, "no program here takes a lock; after a change, `openclaw memory index --force --agent AGENT` brings the index up to date")
 	out, err := notes.Open(ctx, notes.Config{
@@ -371,12 +371,21 @@ func (s *store) check(op, id string) error {
 	return nil
 }
 
-// wrote says how to bring the index up to date (OC8).
+// wrote and removed say how to bring the index up to date (OC8).
 func (s *store) wrote(_ context.Context, id, _, _ string, _ model.RetainRequest) []string {
+	return []string{"the index does not know it yet: " + s.reindex(id)}
+}
+
+func (s *store) removed(_ context.Context, id string) ([]string, error) {
+	return []string{"the index may still hold its text: " + s.reindex(id)}, nil
+}
+
+func (s *store) reindex(id string) string {
+	const command = "openclaw memory index --force"
 	if a := s.scope(id); a != "" {
-		return []string{"the index does not know it yet: openclaw memory index --force --agent " + a}
+		return command + " --agent " + a
 	}
-	return []string{"the index does not know it yet: openclaw memory index --force"}
+	return command
 }
 
 // side names a file that is no item.

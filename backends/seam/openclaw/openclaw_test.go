@@ -304,7 +304,10 @@ func TestWrites(t *testing.T) {
 	if d := same(before, tree(t, dir), res.ID); len(d) > 0 {
 		t.Errorf("a retain changed %q", d)
 	}
-	_, err = s.Provider.Forget(t.Context(), model.ForgetRequest{ID: res.ID})
+	gone, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: res.ID})
+	if !strings.Contains(strings.Join(gone.Warnings, ""), "openclaw memory index --force") { // OC8
+		t.Errorf("a forget says %q", gone.Warnings)
+	}
 	must(t, err)
 	for id, may := range map[string]bool{"workspace/AGENTS.md": false, "workspace/DREAMS.md": true, "workspace/memory/context-digest.md": true} {
 		if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: id, Mode: model.Replace, Content: "x"}); !errors.Is(err, model.Unsupported) {

@@ -47,7 +47,9 @@ func (s *store) Forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 		return model.ForgetResult{}, err
 	}
 	if s.cfg.Layout != nil {
-		err = s.cfg.Layout.Removed(ctx, at.Key())
+		var more []string
+		more, err = s.cfg.Layout.Removed(ctx, at.Key())
+		warnings = append(warnings, more...)
 	}
 	return model.ForgetResult{Removed: 1, Warnings: warnings}, err
 }

@@ -28,7 +28,7 @@ type Layout struct {
 	// Wrote updates other files' statements about a written item; Removed those about a removed one. old is
 	// empty for a new item.
 	Wrote   func(ctx context.Context, id, old, text string, req model.RetainRequest) (warnings []string)
-	Removed func(ctx context.Context, id string) error
+	Removed func(ctx context.Context, id string) (warnings []string, err error)
 	// Rewrites returns the items that Wrote or Removed changes; nil where they change none.
 	Rewrites func(context.Context, model.RetainRequest) ([]string, error)
 	// Beside returns the statements of other files about an item; nil where there are none.
