@@ -100,7 +100,7 @@ func (v verification) words() (state, trouble string) {
 	case !v.rep.OK:
 		return "", "the chain is BROKEN: " + v.rep.Reason
 	}
-	state = "chain verified to record " + strconv.FormatUint(v.rep.Seq, 10) + " at " + when(v.at) + "; each act is one row"
+	state = "chain verified to record " + strconv.FormatUint(v.rep.Seq, 10) + " at " + when(v.at) + "; one row per act"
 	if v.pending > 0 {
 		state += "; " + plural(int64(v.pending), "open intent") + ": outcome:open shows them"
 	}

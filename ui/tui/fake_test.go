@@ -332,7 +332,7 @@ func (auditFake) Events(_ context.Context, q operator.PageQuery) (operator.Audit
 		from, _ = strconv.ParseInt(q.Cursor, 10, 64)
 	}
 	p := operator.AuditPage{Total: model.Count{N: events}}
-	p.Verified = "chain verified to record 1204 at 09:29; each act is one row"
+	p.Verified = "chain verified to record 1204 at 09:29; one row per act"
 	filter, err := operator.ParseAuditFilter(q.Filter, now)
 	if err != nil {
 		return p, err
