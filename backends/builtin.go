@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/embed"
@@ -98,13 +101,13 @@ func Builtin() *Registry {
 			Name: claude.Kind, Summary: "Markdown memories of coding agents: Claude Code, its memory tool, Codex, Gemini CLI", NeedsPath: true,
 			Location: "~/.claude, ~/.codex, ~/.gemini, one project's memory directory, or a directory behind the memory tool",
 			Keys:     []string{"path"}, Own: map[string]any{"transcripts": claude.Keep, "git": claude.Keep},
-			Open: openClaude,
+			Open: openClaude, Check: words(map[string][]string{"transcripts": {claude.Keep, claude.Redact}, "git": {claude.Keep, claude.Rewrite}}),
 		},
 		{
 			Name: openclaw.Kind, Summary: "Markdown workspaces of OpenClaw's agents, and who wrote what", NeedsPath: true,
 			Location: "~/.openclaw, or one workspace",
 			Keys:     []string{"path"}, Own: map[string]any{"transcripts": openclaw.Keep},
-			Open: openOpenClaw,
+			Open: openOpenClaw, Check: words(map[string][]string{"transcripts": {openclaw.Keep, openclaw.Redact}}),
 		},
 		{
 			Name: mastra.Kind, Summary: "conversations, working memory and observations of Mastra's agents in libSQL", NeedsPath: true,
@@ -244,6 +247,18 @@ func openKnots(ctx context.Context, c StoreConfig, env Env) (model.Store, error)
 
 func openCurated(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
 	return curated.Open(ctx, curated.Config{Name: c.Name, Path: c.Path, ReadOnly: c.ReadOnly, Clock: env.Clock})
+}
+
+// words is a kind's check that each key has one of its words.
+func words(of map[string][]string) func(StoreConfig, func(string) bool) (string, error) {
+	return func(c StoreConfig, _ func(string) bool) (string, error) {
+		for _, key := range slices.Sorted(maps.Keys(of)) {
+			if word, _ := c.Own[key].(string); word != "" && !slices.Contains(of[key], word) {
+				return key, model.Errorf(model.InvalidInput, "config", "%s is %q: it is %s", key, word, strings.Join(of[key], " or "))
+			}
+		}
+		return "", nil
+	}
 }
 
 func openClaude(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {

@@ -256,6 +256,22 @@ func TestPostgresBlock(t *testing.T) {
 	}
 }
 
+// TestWordsOfAKey: a word that a key does not take is found where it stands, before a store opens.
+func TestWordsOfAKey(t *testing.T) {
+	for text, want := range map[string]string{
+		"kind = \"claude\"\npath = \"/c\"\ntranscripts = \"sometimes\"":         "f:4:1: transcripts is \"sometimes\": it is keep or redact",
+		"kind = \"claude\"\npath = \"/c\"\ngit = \"x\"":                         "f:4:1: git is \"x\": it is keep or rewrite",
+		"kind = \"openclaw\"\npath = \"/c\"\ntranscripts = \"Redact\"":          "f:4:1: transcripts",
+		"kind = \"claude\"\npath = \"/c\"\ntranscripts = \"redact\"":            "",
+		"kind = \"claude\"\npath = \"/c\"\ngit = \"rewrite\"\ntranscripts=\"\"": "",
+	} {
+		_, err := backends.ParseConfig(backends.Builtin(), "f", "[[store]]\n"+text)
+		if (err == nil) != (want == "") || want != "" && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
 // TestOpenPostgresTakesAName: a connection string must appear in no message.
 func TestOpenPostgresTakesAName(t *testing.T) {
 	env := func(string) string { return "" }
