@@ -268,6 +268,9 @@ func (q *search) beneath(ctx context.Context) error {
 		if q.m.Near(row) {
 			q.bystanders.Add(q.m, row)
 		}
+		if id == "" {
+			return
+		}
 		if q.isHeld(id) {
 			q.bystanders.Keep(q.m, row)
 		}

@@ -2,6 +2,7 @@ package gdpr_test
 
 import (
 	"database/sql"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -366,5 +367,28 @@ func TestThePlanKnowsOfAnEndpoint(t *testing.T) {
 		if !seen && out.Status != gdpr.StatePartial {
 			t.Errorf("%s under a plan that does not know of the endpoint", out.Status)
 		}
+	}
+}
+
+// TestARowOfAnotherExplainsALongerName: a row of Codex's database is no item, and a longer word in one that stays is not the
+// person's name.
+func TestARowOfAnotherExplainsALongerName(t *testing.T) {
+	w := newWorld(t)
+	plant(t, w.dir, map[string]string{"c/memories/raw_memories.md": "by " + name + "\n", "c/memories/memory_summary.md": "v1\nrye\n"})
+	path := filepath.Join(w.dir, "c", "memories_1.sqlite")
+	db, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.Exec(`CREATE TABLE stage1_outputs(thread_id TEXT PRIMARY KEY, raw_memory TEXT NOT NULL);
+		INSERT INTO stage1_outputs VALUES('t1', ?), ('t4', ?)`, name+" said", "met "+name+"y today")
+	if err = errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	w.more = []backends.StoreConfig{{Name: "c", Kind: "claude", Path: filepath.Join(w.dir, "c")}}
+	w.open()
+	w.complete(w.plan(w.file().ID))
+	if got := text(t, path); !strings.Contains(got, "met "+name+"y today") || strings.Contains(got, name+" said") {
+		t.Error("another thread's row is gone, or the person's stays")
 	}
 }

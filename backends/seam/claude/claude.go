@@ -110,11 +110,15 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	if profile == gemini {
 		deviations = declared.Deviate("the one file is everybody's: a key would name one memory, and the write would replace all", "R10")
 	}
-	return notes.Open(ctx, notes.Config{
+	out, err := notes.Open(ctx, notes.Config{
 		Deviations: deviations,
 		Name:       c.Name, Kind: Kind, Path: c.Path, Tree: tree, ReadOnly: c.ReadOnly, Unknown: s.unknown(), Features: tree.Capabilities().Features(),
 		Clock: c.Clock, Notes: said, Layout: s.layout, SearchOnly: c.SearchOnly,
 	})
+	if profile == codex {
+		out.Beneath = s.codexRows().Beneath
+	}
+	return out, err
 }
 
 // Tree is the directory as the seam sees it.
@@ -463,12 +467,13 @@ func unside(name string) string { return strings.TrimPrefix(name, transcripts) }
 
 // codexParts are the database from which Codex rewrites its memories, and their git repository.
 func (s *store) codexParts(c Config) []notes.Part {
-	return []notes.Part{
-		&media.Database{Path: filepath.Join(s.path, codexDatabase), Layer: codexDatabase, Medium: func(f *litefile.File) litefile.Medium {
-			return litefile.Medium{File: f, NamedRows: map[string]string{"stage1_outputs": "1"}} // else Codex's second phase rewrites the rest from it
-		}},
-		&media.Repository{Path: filepath.Join(s.path, "memories", ".git"), Layer: "memories/.git", Rewrite: c.Git == Rewrite},
-	}
+	return []notes.Part{s.codexRows(), &media.Repository{Path: filepath.Join(s.path, "memories", ".git"), Layer: "memories/.git", Rewrite: c.Git == Rewrite}}
+}
+
+func (s *store) codexRows() *media.Database {
+	return &media.Database{Path: filepath.Join(s.path, codexDatabase), Layer: codexDatabase, Medium: func(f *litefile.File) litefile.Medium {
+		return litefile.Medium{File: f, NamedRows: map[string]string{"stage1_outputs": "1"}} // else Codex's second phase rewrites the rest from it
+	}}
 }
 
 const codexDatabase = "memories_1.sqlite"

@@ -4,6 +4,7 @@ package media
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"io"
 	"io/fs"
@@ -108,6 +109,38 @@ func (d *Database) cells(ctx context.Context, table string) (io.ReadCloser, erro
 		return nil, errors.Join(err, f.Close())
 	}
 	return &reader{Reader: r, close: func() error { return errors.Join(r.Close(), f.Close()) }}, nil
+}
+
+// Beneath yields the texts of the rows, which belong to no note, for model.Store. A database that cannot be read has
+// none: its layers tell.
+func (d *Database) Beneath(ctx context.Context, yield func(id, row string)) error {
+	f, err := litefile.Open(d.Path, true)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	_ = f.View(ctx, "texts", func(q *litefile.Query) error {
+		tables, _, err := litefile.Tables(q)
+		for _, table := range tables {
+			columns, cerr := litefile.Columns(q, table)
+			if err = errors.Join(err, cerr); err != nil {
+				return err
+			}
+			cells, dest := make([]sql.RawBytes, len(columns)), make([]any, len(columns))
+			for i := range cells {
+				dest[i] = &cells[i]
+			}
+			err = q.Each(`SELECT * FROM "`+strings.ReplaceAll(table, `"`, `""`)+`"`, nil, func(scan func(...any) error) error {
+				err := scan(dest...)
+				for _, c := range cells {
+					yield("", string(c))
+				}
+				return err
+			})
+		}
+		return err
+	})
+	return model.FromContext(ctx, "texts")
 }
 
 // OpenLayer reads one layer. Where the tables cannot be set apart, the file's layer is the whole file.
