@@ -419,11 +419,11 @@ func (a *app) printRedaction(ctx context.Context, fleet *backends.Fleet, st gdpr
 	a.body(udiff.Unified("as it is", "as it will be", old, edited))
 }
 
-// requestCommand declares a command that changes a request and prints it afterwards.
+// requestCommand declares a command that changes a request and prints it afterwards. It takes --yes whether it asks or not.
 func (a *app) requestCommand(use, short, long string, act operator.Act, change func(context.Context, *operator.Erasures, string) error) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Long: long, RunE: a.onRequest(act, func(ctx context.Context, d *operator.Erasures, r gdpr.Due) error {
+	return a.asks(&cobra.Command{Use: use, Short: short, Long: long, RunE: a.onRequest(act, func(ctx context.Context, d *operator.Erasures, r gdpr.Due) error {
 		return a.changed(d, r.ID, change(ctx, d, r.ID))
-	})}
+	})})
 }
 
 // changed prints a request after a change.
@@ -524,5 +524,5 @@ func (a *app) gdprWithdrawCommand() *cobra.Command {
 			return d.Withdraw(ctx, id, a.flags.reason)
 		})
 	c.Flags().StringVar(&a.flags.reason, "reason", "", "who took it back, and why: a `TEXT`")
-	return a.asks(c)
+	return c
 }

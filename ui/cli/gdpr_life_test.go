@@ -119,7 +119,7 @@ func TestHoldsFromAScript(t *testing.T) {
 	d.run("gdpr", "hold", ida, "--item", "crewship:daily/2020-01-01.md", "--ground", "a claim").want(t, 4, "nothing was put on hold")
 	d.run("gdpr", "hold", ida, "--item", ref, "--item", "crewship:daily/2020-01-01.md", "--ground", "a claim").want(t, 4, "nothing was put on hold")
 	d.run("gdpr", "unhold", ida, "--item", ref).want(t, 4, "is not on hold")
-	d.run("gdpr", "hold", ida, "--item", ref, "--ground", "a claim of hers").want(t, 0)
+	d.run("gdpr", "hold", ida, "--item", ref, "--ground", "a claim of hers", "--yes").want(t, 0) // as a script gives it to every change
 	item := d.run("gdpr", "plan", bob, "--json").want(t, 0).last(t, "item")
 	if item["action"] != "hold" || !strings.Contains(fmt.Sprint(item["ground"]), ida) || strings.Contains(fmt.Sprint(item["ground"]), "claim") {
 		t.Errorf("bob's plan: %v", item)

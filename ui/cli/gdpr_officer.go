@@ -169,7 +169,7 @@ func (a *app) gdprAttestCommand() *cobra.Command {
 	f.StringArrayVar(&in.Layers, "layer", nil, "a `LAYER` as `gdpr report` names it (repeatable)")
 	f.StringVar(&in.Ground, "ground", "", "what was seen, a `TEXT`, and where it may stay the exception that applies, such as Art. 17(3)(b)")
 	f.StringVar(&in.By, "by", "", "`WHO` looked at it (default: the operator)")
-	return a.asks(c)
+	return c
 }
 
 func (a *app) attest(ctx context.Context, d *operator.Erasures, id string, in gdpr.Looked, refs []string) error {

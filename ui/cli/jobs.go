@@ -14,7 +14,7 @@ import (
 func (a *app) jobsCommand() *cobra.Command {
 	list := func(cmd *cobra.Command, _ []string) error { return a.listJobs(cmd.Context()) }
 	control := func(name, short string, act func(*jobs.Runner, context.Context, jobs.ID) error) *cobra.Command {
-		return &cobra.Command{
+		return a.asks(&cobra.Command{ // asks nothing, and takes --yes as every change does
 			Use: name + " ID", Short: short,
 			RunE: func(cmd *cobra.Command, args []string) error {
 				return a.withJobs(cmd.Context(), func(r *jobs.Runner) error {
@@ -25,7 +25,7 @@ func (a *app) jobsCommand() *cobra.Command {
 					return err
 				})
 			},
-		}
+		})
 	}
 	c := group("jobs", "Long work: progress, pause, cancel",
 		&cobra.Command{Use: "list", Short: "Long work, the newest first", RunE: list},
