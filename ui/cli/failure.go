@@ -222,15 +222,17 @@ func (t *tally) note(where model.Ref, err error) {
 	}
 }
 
-// each runs do for every store, counts and prints the failures.
+// each runs do for every store, counts and prints the failures. One that did not open lacks nothing: it failed.
 func (t *tally) each(members []backends.Member, do func(model.Store) error) {
+	asked := t.asked
 	for _, m := range members {
 		err := m.Err
-		if err == nil {
+		if t.asked = asked && err == nil; err == nil {
 			err = do(m.Store)
 		}
 		t.note(model.Ref{Store: m.Name}, err)
 	}
+	t.asked = asked
 }
 
 // having lists the stores that can do something, those that did not open, and all where --store names some.

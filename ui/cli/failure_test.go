@@ -61,3 +61,12 @@ func TestErrorsAreEscapedOnce(t *testing.T) {
 		t.Errorf("%q", r.err)
 	}
 }
+
+// TestOnlyStoreThatDoesNotOpen: a command that not every store can answer exits like the others where its only store does
+// not open.
+func TestOnlyStoreThatDoesNotOpen(t *testing.T) {
+	d := newDesk(t)
+	for _, command := range [][]string{{"items"}, {"tiers"}, {"recall", "x"}, {"health"}} {
+		d.bare(append([]string{"--open", "claude=" + filepath.Join(d.dir, "nowhere")}, command...)...).want(t, 1)
+	}
+}

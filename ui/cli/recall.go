@@ -76,6 +76,8 @@ func (a *app) recallCommand() *cobra.Command {
 			t := tally{app: a, asked: true, plain: req.Tier == "" && req.WorkspaceID == "" && req.CrewID == ""}
 			var without []string
 			for _, ans := range answers {
+				_, closed := s.Fleet.Store(ans.Store) // as in each
+				t.asked = closed == nil
 				t.add(ans.Err)
 				a.printAnswer(ans)
 				if nothing(ans) {
