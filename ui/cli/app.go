@@ -291,7 +291,7 @@ func (a *app) confirm(ctx context.Context, question string) error {
 
 // agree refuses an act that is not allowed, then asks. A refusal is recorded for each item, for the store without one.
 func (a *app) agree(ctx context.Context, act operator.Act, store, question string, items ...model.Ref) error {
-	s, err := a.open(ctx)
+	s, err := a.base()
 	if err != nil {
 		return err
 	}
