@@ -138,6 +138,7 @@ func (a *app) auditList(ctx context.Context, log *audit.Log, f auditFlags) error
 		}
 		cursor = page.Next
 	}
+	tab.partly(unsearched > 0 || own.missing)
 	tab.flush()
 	if damaged {
 		a.sayf("damaged records are marked; `memdesk audit verify` says where the chain breaks")

@@ -762,6 +762,16 @@ func TestEmptyListsSaySo(t *testing.T) {
 	}
 }
 
+// TestNoEmptyListBesideWhatWasNotLookedAt: unknown is not empty.
+func TestNoEmptyListBesideWhatWasNotLookedAt(t *testing.T) {
+	d := newDesk(t)
+	for words, args := range map[string][]string{"no conflicts": {"conflicts", "list"}, "no blocked items": {"quarantine", "list"}} {
+		if r := d.bare(append([]string{"--open", "vault=" + d.dir + "/none"}, args...)...); strings.Contains(r.err, words) {
+			t.Errorf("%v: %q", args, r.err)
+		}
+	}
+}
+
 // TestConfigCheckTellsAllFaults: each in a line of its own.
 func TestConfigCheckTellsAllFaults(t *testing.T) {
 	d := newDesk(t)

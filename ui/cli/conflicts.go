@@ -73,6 +73,7 @@ func (a *app) listConflicts(ctx context.Context, s *operator.Session, markers st
 		}
 		return nil
 	})
+	tab.partly(t.bad+t.refused > 0 || short)
 	slices.SortStableFunc(all, func(a, b conflict.Copy) int { return operator.ConflictRank(a) - operator.ConflictRank(b) })
 	putAll(tab, "conflict", all, newConflictRow)
 	for _, e := range operator.Interrupted(kept) {

@@ -180,6 +180,13 @@ func (t *table) orSay(none string) *table {
 	return t
 }
 
+// partly takes the words of orSay back where something was not looked at.
+func (t *table) partly(unseen bool) {
+	if unseen {
+		t.none = ""
+	}
+}
+
 // flush prints the rest and ends the table.
 func (t *table) flush() {
 	t.sorted()

@@ -116,6 +116,7 @@ func (a *app) listQuarantine(ctx context.Context, s *operator.Session, _ []strin
 		}
 		return nil
 	})
+	tab.partly(t.bad+t.refused+problems > 0)
 	tab.flush()
 	if err := t.result(); err != nil {
 		return err

@@ -384,7 +384,7 @@ func (a *app) tiersOf(ctx context.Context, s model.Store, tab *table, empty *int
 	}
 	items, _ := operator.Held(all)
 	for _, use := range all {
-		if use.Items == 0 && items > 0 && a.flags.output == "" && !a.flags.json {
+		if use.Items == 0 && items > 0 && len(problems) == 0 && a.flags.output == "" && !a.flags.json {
 			*empty++
 			continue
 		}

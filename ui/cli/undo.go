@@ -51,7 +51,9 @@ func (a *app) listUndo(_ context.Context, s *operator.Session, _ []string) error
 	if err != nil {
 		return err
 	}
-	putAll(a.table("UNDO", "REF", "OP", "AT", "EXPIRES", "BYTES").orSay("no changes"), "undo", entries, func(e undo.Entry) undoRow { return newUndoRow(e, nil) })
+	tab := a.table("UNDO", "REF", "OP", "AT", "EXPIRES", "BYTES").orSay("no changes")
+	tab.partly(len(damaged) > 0)
+	putAll(tab, "undo", entries, func(e undo.Entry) undoRow { return newUndoRow(e, nil) })
 	a.sayEach(damaged, "entry %s is damaged and cannot be put back")
 	return partialIf(len(damaged) > 0)
 }

@@ -194,6 +194,28 @@ func TestASlashInsideAName(t *testing.T) {
 	}
 }
 
+// TestANameEncodedTwice: only the name of an id with a slash inside it is decoded twice.
+func TestANameEncodedTwice(t *testing.T) {
+	d := deskOver(t, bearer.Caller{Name: "planner"}, t.TempDir(), "inmem=")
+	s, err := d.Fleet.Store("inmem")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{Tier: "session", Key: "50A", Mode: model.Replace, Content: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	d.Face = door.Memory
+	c := client(t, d)
+	for _, command := range []string{"view", "delete"} {
+		if r := call(t, c, "memory", args{"command": command, "path": "/memories/inmem/session/50%2541.md"}); !r.error {
+			t.Errorf("%s leads to the item 50A: %+v", command, r)
+		}
+	}
+	if r := call(t, c, "memory", args{"command": "view", "path": "/memories/inmem/session/50A.md"}); r.error {
+		t.Errorf("%+v", r)
+	}
+}
+
 // TestAnEmptyDirectory: a directory that no file is left in does not exist for an agent, as it is no item; where its name
 // is the place of a file, that is taken.
 func TestAnEmptyDirectory(t *testing.T) {

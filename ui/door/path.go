@@ -126,17 +126,17 @@ func (c *call) file(ctx context.Context, at spot) (model.Item, bool, error) {
 		ids = []string{id}
 	}
 	raw := at.name // where the named item is gone, the name is free
-	for range 2 {  // a name encoded twice (encodeName)
+	for n := range 2 {
 		if d, err := model.DecodeID(raw); err == nil {
 			raw = d
+		}
+		if n == 1 && !strings.Contains(raw, model.Inner) { // encodeName encodes only ids with a slash inside twice
+			break
 		}
 		if short, ok := strings.CutSuffix(raw, ".md"); ok {
 			ids = append(ids, short)
 		}
 		ids = append(ids, raw)
-		if !strings.Contains(raw, "%") {
-			break
-		}
 	}
 	for _, id := range ids {
 		it, err := c.read(ctx, at.store, id)

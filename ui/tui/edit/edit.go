@@ -148,18 +148,18 @@ func (ed *Edits) Edited(e *Edit, failed error) tea.Cmd {
 func (ed *Edits) Wrote(e *Edit, text string, unread, failed error) tea.Cmd {
 	ed.Editing = nil
 	esc := ed.D.Esc
-	same := unread == nil && text == e.Original
+	unchanged := unread == nil && text == e.Original && e.Original == e.Base // else the draft is a merge
 	switch {
 	case unread != nil:
 		ed.D.Say(paint.ToneBad, esc.Sprintf("what was written cannot be read: %s; %s", esc.Err(unread), ed.kept(e.Draft.Path())))
 		return nil
-	case failed != nil && same && lacking(ed.D, failed) != "":
+	case failed != nil && unchanged && lacking(ed.D, failed) != "":
 		return ed.ThrowAway(e, lacking(ed.D, failed))
-	case failed != nil && same:
+	case failed != nil && unchanged:
 		return ed.ThrowAway(e, "the editor ended with an error and nothing was written: nothing was changed")
-	case same && e.Original == e.Base && e.What != releaseItem:
+	case unchanged && e.What != releaseItem:
 		return ed.ThrowAway(e, "the text is as it was: nothing was changed")
-	case same && e.What == releaseItem && !desk.Held(e.entry) && e.entry.Live == operator.LivePoisoned:
+	case unchanged && !desk.Held(e.entry) && e.entry.Live == operator.LivePoisoned:
 		return ed.ThrowAway(e, "nothing was changed: the source is still poisoned, and only an edit of it passes the scanner")
 	case failed != nil:
 		return ed.D.Modal.Show(ed.troubleDialog(e, esc.Sprintf("The editor ended with an error: %s. What it has written may not be all.", esc.Err(failed)), text))
