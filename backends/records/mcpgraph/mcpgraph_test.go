@@ -212,6 +212,20 @@ func TestHealth(t *testing.T) {
 	}
 }
 
+// TestHealthOfWhatIsNoObject: the server fails on null alone, and ignores other values (MG7).
+func TestHealthOfWhatIsNoObject(t *testing.T) {
+	s := open(t, write(t, "{\"type\":\"entity\",\"name\":\"bad\xff\",\"entityType\":\"T\",\"observations\":[]}\n[1,2]\nnull\n"))
+	text := ""
+	for _, f := range backendtest.Examined(t, s).Findings {
+		text += f.Message + "\n"
+	}
+	for _, want := range []string{"or bytes that are not UTF-8", "line 2 is not an object: the memory server ignores it", "line 3 is not an object: the memory server fails"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("health does not say %q:\n%s", want, text)
+		}
+	}
+}
+
 // TestRepair: the lines' bytes are set aside, and a forgotten line can be restored (MG8).
 func TestRepair(t *testing.T) {
 	path := write(t, sample)
