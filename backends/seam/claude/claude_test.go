@@ -353,6 +353,18 @@ func scrub(t *testing.T, s model.Store) map[string]model.Verdict {
 	return out
 }
 
+// TestALeftOverOfTheMemoryTool: what a crash of the memory tool left is content, as a temporary file of others is.
+func TestALeftOverOfTheMemoryTool(t *testing.T) {
+	const left = "memories/.tmp-4242-0f8fad5b-d9cb-469f-a165-70867728950e"
+	dir := plant(t, t.TempDir(), "memories/a.md", "rye\n", left, "Ada Byron asked\n")
+	if got := scrub(t, open(t, dir)); got[left] != model.VerdictClean {
+		t.Errorf("verdicts %v", got)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, left)); !os.IsNotExist(err) {
+		t.Errorf("it is there: %v", err)
+	}
+}
+
 // TestTranscriptsRedacted: lines that name the subject must go where the configuration says so, from a
 // file unchanged for a minute, and the other lines must keep their bytes.
 func TestTranscriptsRedacted(t *testing.T) {

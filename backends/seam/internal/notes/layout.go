@@ -37,6 +37,9 @@ func isTemp(name string) bool {
 	case n > 4 && lower[n-4:n-1] == ".sw" && strings.IndexByte("pox", lower[n-1]) >= 0:
 		return true
 	}
+	if rest, ok := strings.CutPrefix(lower, ".tmp-"); ok && strings.Trim(rest, "0123456789abcdef-") == "" { // the memory tool's, .tmp-PID-UUID
+		return true
+	}
 	i := strings.LastIndex(lower, ".tmp.")
 	return i >= 0 && i+5 < n && strings.Trim(lower[i+5:], "0123456789abcdef") == ""
 }
