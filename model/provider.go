@@ -218,6 +218,8 @@ type ForgetRequest struct {
 	KeepHistory bool
 	// Erase is as in RetainRequest.
 	Erase bool
+	// Beside says, where an undo removes what a write has made, what stood beside it before; nil: nothing did.
+	Beside *Beside
 	// IfMatch with ID: a changed item is Conflict, an absent one Removed 0. With DataSubjectID it is
 	// InvalidInput.
 	IfMatch Revision

@@ -47,6 +47,9 @@ func (k *Keeper) look(ctx context.Context, s model.Store, id string, op model.Op
 		}
 	}
 	if errors.Is(err, model.NotFound) || errors.Is(err, model.InvalidInput) { // the store reports it itself, under the log
+		if b, err := beside(ctx, s, id, model.OpRetain); err == nil && b != nil && len(b.Lines) > 0 { // a line that led nowhere
+			e.Beside = b
+		}
 		return e, "", nil
 	}
 	return Entry{}, "", err

@@ -320,7 +320,7 @@ func (k *Keeper) takeBack(ctx context.Context, s model.Store, e Entry, body stri
 // reverse is the change that restores a side.
 func reverse(s model.Store, side Side, text string) Change {
 	if !side.Existed {
-		return Change{Forget: &model.ForgetRequest{ID: side.Item}}
+		return Change{Forget: &model.ForgetRequest{ID: side.Item, Beside: side.Beside}}
 	}
 	meta := writable(side.Meta)
 	if side.Op == model.OpForget {

@@ -457,7 +457,7 @@ func (k *Keeper) Restore(ctx context.Context, open func(name string) (model.Stor
 		out.Result, out.Again, err = k.Retain(ctx, s, model.RetainRequest{ID: e.Item, Content: body, Mode: model.Replace, IfMatch: e.After, Meta: meta, Binary: asBytes(s, body), Restore: true, Beside: e.Beside})
 	} else {
 		var res model.ForgetResult
-		res, out.Again, err = k.Forget(ctx, s, model.ForgetRequest{ID: e.Item, IfMatch: e.After})
+		res, out.Again, err = k.Forget(ctx, s, model.ForgetRequest{ID: e.Item, IfMatch: e.After, Beside: e.Beside})
 		if err == nil && res.Removed == 0 {
 			err = model.Errorf(model.Conflict, "undo", "%q, which the change created, is gone: somebody else removed it", e.Item)
 		}

@@ -264,9 +264,12 @@ func entered(lines []string, file, old, text string, req model.RetainRequest) []
 	return lines
 }
 
-// left are an index's lines without those of a removed memory (CC9).
-func left(lines []string, file string) []string {
-	return slices.DeleteFunc(lines, func(l string) bool { return names(l, file) })
+// left are an index's lines without those of a removed memory (CC9). Lines that stood there before it stay.
+func left(lines []string, file string, before *model.Beside) []string {
+	return slices.DeleteFunc(lines, func(l string) bool {
+		stood := before != nil && slices.ContainsFunc(before.Lines, func(b model.BesideLine) bool { return b.Text == l })
+		return names(l, file) && !stood
+	})
 }
 
 // rewrites is the index where a change of a memory changes its lines.
@@ -294,7 +297,7 @@ func (s *store) rewrites(ctx context.Context, req model.RetainRequest) ([]string
 	after := slices.Clone(before)
 	switch req.Mode {
 	case "":
-		after = left(after, file)
+		after = left(after, file, nil)
 	case model.Append:
 		after = entered(after, file, old, old+req.Content, req)
 	default:
@@ -336,14 +339,14 @@ func follow(lines []string, file, old, text string) []string {
 }
 
 // removed deletes a removed memory's lines from its index (CC9).
-func (s *store) removed(ctx context.Context, id string) (warnings []string, err error) {
+func (s *store) removed(ctx context.Context, id string, before *model.Beside) (warnings []string, err error) {
 	index, file, ok := s.place(id)
 	if !ok {
 		return nil, nil
 	}
 	err = s.change(ctx, "forget", index, func(lines []string) []string {
 		warnings = nil
-		rest := left(slices.Clone(lines), file)
+		rest := left(slices.Clone(lines), file, before)
 		if len(rest) < len(lines) {
 			warnings = []string{loaded}
 		}

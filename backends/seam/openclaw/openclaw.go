@@ -376,7 +376,7 @@ func (s *store) wrote(_ context.Context, id, _, _ string, _ model.RetainRequest)
 	return []string{"the index does not know it yet: " + s.reindex(id)}
 }
 
-func (s *store) removed(_ context.Context, id string) ([]string, error) {
+func (s *store) removed(_ context.Context, id string, _ *model.Beside) ([]string, error) {
 	return []string{"the index may still hold its text: " + s.reindex(id)}, nil
 }
 

@@ -48,7 +48,7 @@ func (s *store) Forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 	}
 	if s.cfg.Layout != nil {
 		var more []string
-		more, err = s.cfg.Layout.Removed(ctx, at.Key())
+		more, err = s.cfg.Layout.Removed(ctx, at.Key(), req.Beside)
 		warnings = append(warnings, more...)
 	}
 	return model.ForgetResult{Removed: 1, Warnings: warnings}, err
