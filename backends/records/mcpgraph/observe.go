@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"memdesk/backends/internal/litefile"
@@ -29,14 +28,11 @@ func (f *file) observe(tx records.Tx) ([]model.HealthFinding, error) {
 			continue
 		}
 		what := map[string]string{
-			whyNotJSON: "is not JSON: the memory server fails on every call", whyNotObject: "is not an object: the memory server fails on every call",
+			whyNotJSON: "is not JSON: the memory server fails on every call", whyNotObject: "is not an object: the memory server fails on null, and its next write drops another value",
 			whyType: "is of an unknown type: the server's next write drops it", whyShape: "has not the shape of its type, no name, or bytes that are not UTF-8: search and adding may fail on it",
 			whyDuplicate: "repeats a name or a relation: the first line counts",
 		}[l.why]
-		switch {
-		case l.why == whyNotObject && strings.TrimSpace(l.body) != "null":
-			what = "is not an object: the memory server ignores it, and its next write drops it"
-		case l.why == whyNotJSON && l.number == len(lines):
+		if l.why == whyNotJSON && l.number == len(lines) {
 			what = "is the last one and is cut off, without a newline: the memory server fails on every call"
 		}
 		out = append(out, records.Finding("line", l.id, fmt.Sprintf("line %d %s", l.number, what)))
