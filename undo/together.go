@@ -297,7 +297,7 @@ func (k *Keeper) takeBack(ctx context.Context, s model.Store, e Entry, body stri
 	texts := e.Bodies(body)
 	for i := failed - 1; i >= 0; i-- {
 		one, cancel := context.WithTimeout(ctx, rollbackTime)
-		_, _, back := carryOut(one, s, reverse(s, e.Sides[i], texts[i]), e.Sides[i].After)
+		_, _, back := carryOut(one, s, reverse(s, e.Sides[i], texts[i], e.Sides[i].After), e.Sides[i].After)
 		cancel()
 		if back != nil {
 			_ = k.write(e, body)
@@ -317,16 +317,17 @@ func (k *Keeper) takeBack(ctx context.Context, s model.Store, e Entry, body stri
 	return Entry{}, errors.Join(err, k.drop(e.ID))
 }
 
-// reverse is the change that restores a side.
-func reverse(s model.Store, side Side, text string) Change {
+// reverse is the change that restores a side, which stands at revision now. That revision is the act's own or was read,
+// so it counts as seen: a text that had a finding of the scanner and still has it can be put back.
+func reverse(s model.Store, side Side, text string, now model.Revision) Change {
 	if !side.Existed {
-		return Change{Forget: &model.ForgetRequest{ID: side.Item, Beside: side.Beside}}
+		return Change{Forget: &model.ForgetRequest{ID: side.Item, IfMatch: now, Beside: side.Beside}}
 	}
 	meta := writable(side.Meta)
 	if side.Op == model.OpForget {
 		meta = side.Meta
 	}
-	return Change{Retain: &model.RetainRequest{ID: side.Item, Content: text, Meta: meta, Binary: asBytes(s, text), Restore: true, Beside: side.Beside}}
+	return Change{Retain: &model.RetainRequest{ID: side.Item, Content: text, IfMatch: now, Meta: meta, Binary: asBytes(s, text), Restore: true, Beside: side.Beside}}
 }
 
 // AllSides are the items of an entry, also of one with a single change.
@@ -352,7 +353,7 @@ func (k *Keeper) Reverse(s model.Store, e Entry, item string, after model.Revisi
 	if err != nil {
 		return Change{}, err
 	}
-	return reverse(s, sides[i], Entry{Sides: sides}.Bodies(body)[i]), nil
+	return reverse(s, sides[i], Entry{Sides: sides}.Bodies(body)[i], after), nil
 }
 
 // asBytes reports whether a text can only be restored as bytes, where the store accepts those.
@@ -378,13 +379,7 @@ func (k *Keeper) restoreTogether(ctx context.Context, s model.Store, e Entry, bo
 		if !done {
 			continue
 		}
-		c := reverse(s, side, texts[i])
-		if c.Retain != nil {
-			c.Retain.IfMatch = now
-		} else {
-			c.Forget.IfMatch = now
-		}
-		changes = append(changes, c)
+		changes = append(changes, reverse(s, side, texts[i], now))
 	}
 	if len(changes) == 0 {
 		out.Notes = []string{"everything stands as it did before the change: there was nothing to put back"}
