@@ -410,9 +410,13 @@ func ParseConfig(reg *Registry, file, text string) (Config, error) {
 		unknown = key
 		fail(at.find(key), "unknown key %s; %s", key, suggest(key[len(key)-1], keysIn(key[:len(key)-1])))
 	}
+	spelled := map[string]bool{} // the keys of store blocks
 	for _, key := range meta.Keys() { // the decoder takes a key in any case, the checks below only as it is written here
 		if word := key[:min(2, len(key))].String(); word != strings.ToLower(word) && key[0] != "store" {
 			fail(at.find(key), "unknown key %s; did you mean %s?", word, strings.ToLower(word))
+		}
+		if strings.EqualFold(key[0], "store") {
+			spelled[key[0]] = true
 		}
 	}
 	if cfg.Audit.SegmentBytes != 0 && cfg.Audit.SegmentBytes < minSegment {
@@ -470,6 +474,10 @@ func ParseConfig(reg *Registry, file, text string) (Config, error) {
 	}
 	if slices.ContainsFunc(cfg.Conflict.Hosts, func(h string) bool { return len(h) < 2 || strings.ContainsAny(h, "/\x00") }) {
 		fail(at.find(toml.Key{"conflict", "hosts"}), "a host of conflict.hosts has two characters or more and no slash")
+	}
+	if len(spelled) > 1 { // the decoder takes each list for the stores, and keeps the one that it meets last
+		fail(position{at.block(0), 1}, "the stores stand under several keys, %s: write [[store]] for each", strings.Join(slices.Sorted(maps.Keys(spelled)), " and "))
+		return Config{}, found.err()
 	}
 	cfg.checkStores(reg, at, fail, raw.Stores)
 	if key, why := cfg.checkOfficer(); why != "" {

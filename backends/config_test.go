@@ -45,6 +45,7 @@ func TestParseConfigErrors(t *testing.T) {
 		{"an approver by name", "[gdpr]\napprovers = [\"alice\"]", `c.toml:2:1: gdpr.approvers are fingerprints of keys, SHA256:…, not "alice"`},
 		{"a key in capitals", "[undo]\nKEEP = \"0s\"", `c.toml:2:1: unknown key undo.KEEP`},
 		{"a table in capitals", "[Undo]\nkeep = \"0s\"", `c.toml:1:1: unknown key Undo`},
+		{"stores under two keys", "[[store]]\nkind=\"tree\"\npath=\"p\"\n[[Store]]\nkind=\"tree\"\n[[Store]]\nkind=\"tree\"", "c.toml:1:1: the stores stand under several keys, Store and store"},
 		{"a number where blocks stand", "[operator]\nrole = 5", `c.toml:2:1: operator.role wants blocks: write [[operator.role]]`},
 		{"a text where a list stands", "[scanner]\ncommand = \"x\"", `c.toml:2:1: scanner.command wants a list, as in ["first", "second"]`},
 		{"a list where a text stands", "[audit]\nkey_command = [\"x\"]", "c.toml:2:1: audit.key_command wants a text in quotes"},
