@@ -403,16 +403,17 @@ func ParseConfig(reg *Registry, file, text string) (Config, error) {
 		return Config{}, found.err()
 	}
 	var unknown toml.Key
-	for _, key := range meta.Undecoded() {
+	undecoded := meta.Undecoded()
+	for _, key := range undecoded {
 		if key[0] == "store" || len(unknown) > 0 && len(key) > len(unknown) && slices.Equal(key[:len(unknown)], unknown) {
 			continue // the keys of stores are checked by their kinds below, and what an unknown table holds need not be
 		}
 		unknown = key
 		fail(at.find(key), "unknown key %s; %s", key, suggest(key[len(key)-1], keysIn(key[:len(key)-1])))
 	}
-	spelled := map[string]bool{} // the keys of store blocks
+	spelled := map[string]bool{}      // the keys of store blocks
 	for _, key := range meta.Keys() { // the decoder takes a key in any case, the checks below only as it is written here
-		if word := key[:min(2, len(key))].String(); word != strings.ToLower(word) && key[0] != "store" {
+		if word := key[:min(2, len(key))].String(); word != strings.ToLower(word) && key[0] != "store" && !slices.ContainsFunc(undecoded, func(u toml.Key) bool { return slices.Equal(u, key) }) {
 			fail(at.find(key), "unknown key %s; did you mean %s?", word, strings.ToLower(word))
 		}
 		if strings.EqualFold(key[0], "store") {
@@ -530,7 +531,7 @@ func suggest(word string, known []string) string {
 func keysIn(table toml.Key) (out []string) {
 	t := reflect.TypeFor[Config]()
 	for _, part := range table {
-		if t = keyType(t, part); t != nil && (t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer) {
+		if t = keyType(t, strings.ToLower(part)); t != nil && (t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer) {
 			t = t.Elem()
 		}
 		if t == nil || t.Kind() != reflect.Struct {
@@ -656,7 +657,9 @@ func (c *Config) checkStores(reg *Registry, at keyIndex, add func(position, stri
 		} else if first, twice := seen[s.Name]; twice && s.Name != "" {
 			fail("name", "store name %q is taken by the block at line %d", s.Name, first)
 		}
-		seen[s.Name] = s.Line
+		if seen[s.Name] == 0 {
+			seen[s.Name] = s.Line
+		}
 		switch {
 		case s.Kind == "":
 			fail("kind", "the store block has no kind; there are %s", strings.Join(reg.Names(), ", "))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -316,6 +317,16 @@ func TestAllFaultsAtOnce(t *testing.T) {
 	for i := range max(len(want), len(faults)) {
 		if i >= len(want) || i >= len(faults) || !strings.HasPrefix(faults[i], want[i]) {
 			t.Fatalf("fault %d of\n%s", i+1, strings.Join(faults, "\n"))
+		}
+	}
+	for text, want := range map[string][]string{ // each fault once
+		"[Audit]\nfoo = 1":   {"c.toml:1:1: unknown key Audit; did you mean audit?", "c.toml:2:1: unknown key Audit.foo; there are segment_bytes"},
+		"[Colours]\nred = 1": {"c.toml:1:1: unknown key Colours; there are operator"},
+		strings.Repeat("[[store]]\nkind = \"vault\"\npath = \"p\"\n", 3): {`c.toml:4:1: store name "vault" is taken by the block at line 1`, `c.toml:7:1: store name "vault" is taken by the block at line 1`},
+	} {
+		_, err := backends.ParseConfig(backends.Builtin(), "c.toml", text)
+		if !errors.As(err, &faults) || !slices.EqualFunc(faults, want, strings.HasPrefix) {
+			t.Errorf("%q: %v", text, err)
 		}
 	}
 	if _, err := backends.ParseConfig(backends.Builtin(), "c.toml", "[[store]]\nkind = \"vault\"\npath = 3\nread_only = \"no\"\n"); err == nil || !strings.Contains(err.Error(), "3:1: path wants") || !strings.Contains(err.Error(), "4:1: read_only wants") {
