@@ -241,6 +241,8 @@ func TestANewPairStandsWhereItsProgramReads(t *testing.T) {
 	for one, want := range map[string]string{
 		`{"id":"x-1","title":"a","labels":["wf:state:planning"]}`:               `{"blockerId":"x-1","blockedId":"x-2"}` + "\n",
 		`{"id":"x-1","dependencies":[{"depends_on_id":"x-2","type":"tracks"}]}`: "",
+		`{"id":"x-1","title":"a","metadata":{"created_by":"ann"}}`:              `{"blockerId":"x-1","blockedId":"x-2"}` + "\n",
+		`{"id":"x-1","title":"a","created_by":"ann"}`:                           "",
 	} {
 		s, dir := repo(t, map[string]string{"issues.jsonl": one + "\n" + two})
 		it := read(t, s, "x-2")

@@ -375,6 +375,21 @@ func (s *snapshot) typed() bool {
 	return false
 }
 
+// bds reports whether an item has a key that bd writes and Foolery drops: older lines of bd have no _type.
+func (s *snapshot) bds() bool {
+	for i, e := range s.entries {
+		if !e.depends.None() {
+			return true
+		}
+		if bytes.Contains(s.issues[e.start:e.end], []byte(`"created_by"`)) {
+			if o, err := jsonedit.Parse(s.line(i)); err == nil && o.Find("created_by") >= 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // append adds a line with the file's own line end.
 func (s *snapshot) append(line []byte) []byte { return appendLine(s.issues, line) }
 
@@ -401,7 +416,7 @@ func (s *snapshot) relate(line []byte, id string, gone, fresh []string, now stri
 	if err != nil {
 		return nil, nil, err
 	}
-	outside := s.deps != nil || !s.typed() && !slices.ContainsFunc(s.entries, func(e entry) bool { return !e.depends.None() })
+	outside := s.deps != nil || !s.typed() && !s.bds()
 	inside := fresh
 	if outside && o.Find("dependencies") < 0 {
 		inside = nil
