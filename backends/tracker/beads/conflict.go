@@ -29,8 +29,11 @@ func (s *Store) StoreConflicts(ctx context.Context) ([]model.StoreConflict, erro
 			i++
 			end = snap.marks[i]
 		}
-		if end.sort != '>' { // the end is missing
+		if end.sort != '>' { // the end is missing: the set reaches to the next one
 			end.entry = len(snap.entries)
+			if i+1 < len(snap.marks) {
+				end.entry = snap.marks[i+1].entry
+			}
 		}
 		found := snap.undecided(m, end, inMerge)
 		out, whole = append(out, found...), whole || len(found) == 0

@@ -100,6 +100,15 @@ func TestMarkersWithoutItems(t *testing.T) {
 	}
 }
 
+// TestASetWithoutItsEnd ends where another set begins.
+func TestASetWithoutItsEnd(t *testing.T) {
+	s, _ := repo(t, map[string]string{"issues.jsonl": `{"id":"x-1","title":"a"}` + "\n<<<<<<< HEAD\n" + `{"id":"x-2","title":"b"}` + "\n<<<<<<< HEAD\n" + `{"id":"x-3","title":"c"}` + "\n=======\n>>>>>>> x\n" + `{"id":"x-4","title":"d"}` + "\n"})
+	got, err := s.Conflicts.StoreConflicts(t.Context())
+	if err != nil || len(got) != 2 || got[0].CopyID != "x-2" || got[1].CopyID != "x-3" || !strings.Contains(got[0].Reason, "on lines 2 to 2 ") || !strings.Contains(got[1].Reason, "on lines 4 to 7 ") {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 // TestUnreadPairsAreTold: a line of deps.jsonl that is no pair is in no list, so a list of hidden entries tells it too;
 // an unread line is told by every search that leaves it out.
 func TestUnreadPairsAreTold(t *testing.T) {
