@@ -431,6 +431,34 @@ func TestClosedStoresAreTriedSideBySide(t *testing.T) {
 	fleet.ReopenClosed(ctx)
 }
 
+// TestASlowStoreIsTriedOnceAtATime: each further try would open it once more, and each call wait for it.
+func TestASlowStoreIsTriedOnceAtATime(t *testing.T) {
+	var opens atomic.Int32
+	opened, closed := make(chan struct{}), make(chan struct{})
+	fleet := backends.NewFleet([]backends.Member{{Name: "a", Err: model.Unavailable}}, func(context.Context, string) backends.Member {
+		opens.Add(1)
+		<-opened
+		return backends.Member{Name: "a", Store: model.Store{Provider: &fake{}, Closer: func() error { close(closed); return nil }}}
+	})
+	fleet.ReopenSoon(0)
+	fleet.ReopenSoon(0)
+	if n := opens.Load(); n != 1 {
+		t.Errorf("%d tries at once", n)
+	}
+	if err := fleet.Close(); err != nil {
+		t.Error(err)
+	}
+	close(opened)
+	select {
+	case <-closed:
+	case <-time.After(10 * time.Second):
+		t.Error("a store that opened after Close stays open")
+	}
+	if len(fleet.Open()) > 0 {
+		t.Error("a store was placed after Close")
+	}
+}
+
 // TestALateStoreIsNotReplaced: the calls that it is busy with would fail.
 func TestALateStoreIsNotReplaced(t *testing.T) {
 	status := model.NewHealth(time.Now(), model.HealthFinding{Kind: model.FindingTimeout, State: model.HealthUnknown})

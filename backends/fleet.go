@@ -32,6 +32,8 @@ type Fleet struct {
 	reopen  func(ctx context.Context, name string) Member
 	placed  map[string]int // how often Reopen placed a store, by name
 	tried   time.Time      // when ReopenSoon last tried
+	trying  bool           // a try of ReopenSoon has not ended
+	closed  bool
 }
 
 // NewFleet holds members. reopen, when not nil, tries a failed member again.
@@ -93,6 +95,13 @@ func (f *Fleet) Reopen(ctx context.Context, name string) bool {
 		return false
 	}
 	f.mu.Lock()
+	if f.closed { // nobody would close it
+		f.mu.Unlock()
+		if m.Err == nil {
+			_ = m.Store.Close()
+		}
+		return false
+	}
 	if other := f.placed[name] != placed; f.members[i].Err == nil && (other || m.Err != nil) { // another call placed it, or it may come back by itself
 		f.mu.Unlock()
 		if m.Err == nil {
@@ -125,13 +134,13 @@ func (f *Fleet) ReopenClosed(ctx context.Context) {
 // reopenWait is how long a call of a server waits for a store that is opened again.
 const reopenWait = time.Second
 
-// ReopenSoon is ReopenClosed for the calls of a server: nothing is tried for every after the last try, and a store that
-// is slow to open opens after the call.
+// ReopenSoon is ReopenClosed for the calls of a server: it tries once per interval, one try at a time, and waits for at
+// most reopenWait; a slower store opens later.
 func (f *Fleet) ReopenSoon(every time.Duration) {
 	f.mu.Lock()
-	due := time.Since(f.tried) >= every && slices.ContainsFunc(f.members, func(m Member) bool { return m.Err != nil })
+	due := !f.trying && !f.closed && time.Since(f.tried) >= every && slices.ContainsFunc(f.members, func(m Member) bool { return m.Err != nil })
 	if due {
-		f.tried = time.Now()
+		f.trying, f.tried = true, time.Now()
 	}
 	f.mu.Unlock()
 	if !due {
@@ -141,6 +150,9 @@ func (f *Fleet) ReopenSoon(every time.Duration) {
 	go func() {
 		defer close(done)
 		f.ReopenClosed(context.Background())
+		f.mu.Lock()
+		f.trying, f.tried = false, time.Now()
+		f.mu.Unlock()
 	}()
 	select {
 	case <-done:
@@ -155,8 +167,11 @@ func stateOf(ctx context.Context, m Member) model.HealthState {
 	return m.Store.Provider.Health(ctx).Whole().State
 }
 
-// Close closes every open store and joins their errors.
+// Close closes every open store and joins their errors. A store that opens afterwards is closed at once.
 func (f *Fleet) Close() error {
+	f.mu.Lock()
+	f.closed = true
+	f.mu.Unlock()
 	var errs []error
 	for _, m := range f.Open() {
 		errs = append(errs, m.Store.Close())
