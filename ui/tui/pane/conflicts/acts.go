@@ -32,17 +32,17 @@ type resolutions struct {
 
 // take asks whether to keep one side of a conflict.
 func (rs *resolutions) take(c conflict.Copy, t conflict.Take) tea.Cmd {
-	d := rs.d
+	d, next := rs.d, rs.revived([]conflict.Copy{c}, t)
 	return rs.d.Modal.Propose(func(context.Context) (*dialog.Dialog, safetext.Text) {
 		s, err := d.Fleet.Store(c.Store)
 		if err != nil {
 			return nil, prose.Reason(d.Esc, err)
 		}
-		return rs.takeDialog(s, c, t), safetext.Text{}
+		return rs.takeDialog(s, c, t, next), safetext.Text{}
 	})
 }
 
-func (rs *resolutions) takeDialog(s model.Store, c conflict.Copy, t conflict.Take) *dialog.Dialog {
+func (rs *resolutions) takeDialog(s model.Store, c conflict.Copy, t conflict.Take, next []text.Line) *dialog.Dialog {
 	esc := rs.d.Esc
 	base, own := esc.LineMax(path.Base(c.Target), prose.MaxTitle), esc.LineMax(path.Base(c.ID), prose.MaxTitle)
 	title, what := esc.Sprintf("Keep %s as it is?", base), esc.Sprintf("This removes the copy %s (%s bytes).", own, prose.Group(c.CopySize))
@@ -60,7 +60,7 @@ func (rs *resolutions) takeDialog(s model.Store, c conflict.Copy, t conflict.Tak
 	if c.Redundant {
 		lines = append(lines, text.Line{Value: esc.Const("Both are the same, byte for byte."), Kind: text.Note})
 	}
-	lines = append(append(lines, rs.told(c, t)...), text.Advice(esc, "Both texts are kept: `z` puts them back."))
+	lines = append(append(lines, rs.told(c, t, next)...), text.Advice(esc, "Both texts are kept: `z` puts them back."))
 	return &dialog.Dialog{
 		Title: esc.Const("Resolve"), Lines: lines, Name: rs.d.TypedName(s, c.Target), NoReason: c.Redundant,
 		Choices: []dialog.Choice{{Verb: takes[t].verb, Typed: true, Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
@@ -70,16 +70,16 @@ func (rs *resolutions) takeDialog(s model.Store, c conflict.Copy, t conflict.Tak
 }
 
 // told is what to know before a conflict is resolved: the environment, the vendor's cautions, and the next conflict that it makes.
-func (rs *resolutions) told(c conflict.Copy, t conflict.Take) []text.Line {
+func (rs *resolutions) told(c conflict.Copy, t conflict.Take, next []text.Line) []text.Line {
 	out := rs.d.EnvironmentsOf([]string{c.Store})
 	if c.RenameOnly() && t != conflict.TakeBoth {
 		out = append(out, text.Line{Value: rs.d.Esc.Const("The copy is renamed and not deleted:"), Kind: text.Note})
 	}
-	return slices.Concat(out, text.Lines(rs.d.Esc, text.Alert, c.Cautions), rs.revived([]conflict.Copy{c}, t))
+	return slices.Concat(out, text.Lines(rs.d.Esc, text.Alert, c.Cautions), next)
 }
 
 // revived warns of redundant copies of a base that changes: each holds the text that was displaced, and is no longer
-// redundant.
+// redundant. It reads the rows of the list, so only Update calls it, and no command.
 func (rs *resolutions) revived(all []conflict.Copy, t conflict.Take) []text.Line {
 	if rs.list == nil || t != conflict.TakeCopy && t != conflict.TakeMerged {
 		return nil
@@ -137,7 +137,7 @@ func (rs *resolutions) changedSides(ctx context.Context, c conflict.Copy) *text.
 
 // mergeConflict goes through the differences one by one.
 func (rs *resolutions) mergeConflict(c conflict.Copy) tea.Cmd {
-	d := rs.d
+	d, next := rs.d, rs.revived([]conflict.Copy{c}, conflict.TakeMerged)
 	return rs.d.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
 		cmp, err := d.Conflicts.Compare(ctx, c)
 		if err != nil {
@@ -150,6 +150,7 @@ func (rs *resolutions) mergeConflict(c conflict.Copy) tea.Cmd {
 		if err != nil {
 			return nil, d.Esc.Sprintf("%s: e edits the text", prose.Reason(d.Esc, err))
 		}
+		m.next = next
 		return rs.hunkDialog(m), safetext.Text{}
 	})
 }
@@ -159,6 +160,7 @@ type merging struct {
 	conflict.Comparison
 	chosen map[int]threeway.Side
 	sides  map[int][2]string // the names beside markers inside one item
+	next   []text.Line       // the next conflict that it makes
 }
 
 // mergingOf begins a merge; it fails where the markers inside an item enclose no two sides.
@@ -266,16 +268,16 @@ func (rs *resolutions) resultDialog(cmp merging, result string) *dialog.Dialog {
 			change = "The " + base + " changes, and is " + change
 		}
 	}
-	t := conflict.TakeMerged
+	t, next := conflict.TakeMerged, cmp.next
 	if result == cmp.BaseText {
-		t = conflict.TakeBase // by its effect
+		t, next = conflict.TakeBase, nil // by its effect
 	}
 	dlg := &dialog.Dialog{
 		Title: esc.Const("Merge"), Body: diff.Text(nil), Name: rs.d.TypedName(s, cmp.Target),
 		Lines: append([]text.Line{
 			{Value: esc.Sprintf("Write the result to %s?", esc.LineMax(path.Base(cmp.Target), prose.MaxTitle)), Kind: text.Title},
 			text.Advice(esc, "%s "+after, change),
-		}, rs.told(cmp.Copy, t)...),
+		}, rs.told(cmp.Copy, t, next)...),
 		Choices: []dialog.Choice{{Verb: "Write", Typed: true, Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 			return rs.doResolve(ctx, cmp.Copy, conflict.Choice{Take: conflict.TakeMerged, Merged: result}, f.Reason)
 		}}},

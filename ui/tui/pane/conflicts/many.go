@@ -55,13 +55,13 @@ func (rs *resolutions) takeMarked(p *record.List[conflict.Copy], t conflict.Take
 	if len(all) == 0 {
 		return d.Warn("none of the marked conflicts can be resolved this way")
 	}
-	hidden := p.Marks.Outside()
+	hidden, next := p.Marks.Outside(), rs.revived(all, t)
 	return d.Modal.Propose(func(context.Context) (*dialog.Dialog, safetext.Text) {
-		return rs.manyDialog(all, t, left, hidden, p.Marks.Clear), safetext.Text{}
+		return rs.manyDialog(all, t, left, hidden, next, p.Marks.Clear), safetext.Text{}
 	})
 }
 
-func (rs *resolutions) manyDialog(all []conflict.Copy, t conflict.Take, left, hidden int, begun func()) *dialog.Dialog {
+func (rs *resolutions) manyDialog(all []conflict.Copy, t conflict.Take, left, hidden int, next []text.Line, begun func()) *dialog.Dialog {
 	d, esc, words := rs.d, rs.d.Esc, takes[t]
 	count := esc.Const(prose.Plural(len(all), "conflict"))
 	lines := []text.Line{{Value: esc.Sprintf(words.question, count), Kind: text.Title}, {Value: esc.Sprintf("%s Both texts of each are kept and can be put back.", esc.Const(words.what))}}
@@ -92,7 +92,7 @@ func (rs *resolutions) manyDialog(all []conflict.Copy, t conflict.Take, left, hi
 	for _, w := range cautions {
 		lines = append(lines, text.Line{Value: esc.Sprintf("%s: %s", esc.LineMax(strings.Join(of[w], ", "), prose.MaxTitle), esc.LineMax(w, prose.MaxReason)), Kind: text.Alert})
 	}
-	lines = append(lines, rs.revived(all, t)...)
+	lines = append(lines, next...)
 	refs, environments := rs.listed(all)
 	return &dialog.Dialog{Title: esc.Const("Resolve"), Lines: append(lines, environments...), Body: refs, Name: rs.typedAny(all),
 		Choices: []dialog.Choice{{Verb: words.verb, Typed: true, Begin: func() tea.Cmd { begun(); return nil }, Act: func(_ context.Context, f dialog.Filled) dialog.Acted {

@@ -1,10 +1,15 @@
 package conflicts
 
 import (
+	"strings"
 	"testing"
 
+	"memdesk/backends"
 	"memdesk/conflict"
+	"memdesk/model"
 	"memdesk/ui/tui/desk/desktest"
+	"memdesk/ui/tui/kit/dialog"
+	"memdesk/ui/tui/kit/loop"
 	"memdesk/ui/tui/pane"
 	"memdesk/ui/tui/record"
 )
@@ -33,5 +38,29 @@ func TestTheNextConflictIsForetold(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s of %s: %q, want %q", c.take, c.of.ID, got, c.want)
 		}
+	}
+}
+
+type still struct{ dialog.Host }
+
+func (still) Here() int       { return 0 }
+func (still) Refusal() string { return "" }
+
+// TestAQuestionReadsTheRowsFirst: the list changes its rows while a command prepares the question, so that must not read
+// them.
+func TestAQuestionReadsTheRowsFirst(t *testing.T) {
+	d := desktest.New(backends.Member{Name: "notes", Store: model.Store{Name: "notes"}})
+	d.Modal.Host = still{}
+	rs := &resolutions{d: &pane.Bench{Desk: d}, list: record.New(d, record.Kind[conflict.Copy]{})}
+	newer := conflict.Copy{Store: "notes", ID: "a (2).md", BaseID: "a.md"}
+	rs.list.Window.Rows = []record.Row[conflict.Copy]{{Raw: newer}, {Raw: conflict.Copy{Store: "notes", ID: "a copy.md", BaseID: "a.md", Redundant: true}}}
+	ask := rs.take(newer, conflict.TakeCopy)
+	rs.list.Window.Rows = nil
+	got := ""
+	for _, l := range ask().(loop.Reply).Msg.(dialog.Proposal).Dialog.Lines {
+		got += l.Value.String() + "\n"
+	}
+	if !strings.Contains(got, "it becomes a conflict") {
+		t.Errorf("the question says\n%s", got)
 	}
 }
