@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -44,10 +45,7 @@ const (
 var closedKinds = []struct{ magic, what string }{
 	{"\x5d\x00\x00", "lzma archive"},
 	{"\x02\x21\x4c\x18", "lz4 archive"},
-	{"\x1f\x9d", "compress archive"},
-	{"\x1f\xa0", "compress archive"},
 	{"MSCF\x00\x00\x00\x00", "cabinet archive"},
-	{"\x60\xea", "arj archive"},
 	{"hsqs", "squashfs image"},
 	{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old or encrypted office document"},
 	{"PAR1", "parquet file"},
@@ -65,10 +63,37 @@ var closedKinds = []struct{ magic, what string }{
 	{"\x03\xd9\xa2\x9a", encryptedFile}, // of KeePass
 	{"\x00GITCRYPT\x00", encryptedFile},
 	{"encrcdsa", encryptedFile}, // a disk image of macOS
-	{"\xa3\x01", "compressed message of OpenPGP"},
-	{"\xa3\x02\x78", "compressed message of OpenPGP"},
-	{"\xa3\x03BZh", "compressed message of OpenPGP"},
+	{"\xa3\x03BZh", openPGP},
 	{"!BDN", "mailbox of Outlook"},
+}
+
+const openPGP = "compressed message of OpenPGP"
+
+// shortMagic names a format whose magic bytes are two: a key or a signature begins with them by chance, so more of the
+// head has to fit. Empty for none.
+func shortMagic(head []byte) string {
+	if len(head) < 16 {
+		return ""
+	}
+	switch string(head[:2]) {
+	case "\x1f\x9d": // 9 to 16 bits a code, and no unknown flag
+		if bits := head[2] & 0x1f; bits >= 9 && bits <= 16 && head[2]&0x60 == 0 {
+			return "compress archive"
+		}
+	case "\x60\xea": // the size of the header and of its first part
+		if size := int(head[2]) | int(head[3])<<8; size <= 2600 && head[4] >= 30 && head[4] < 64 && int(head[4]) <= size {
+			return "arj archive"
+		}
+	case "\xa3\x01": // of deflate, which is zlib without its header
+		if inflates(slices.Concat([]byte("\x78\x9c"), head[2:])) {
+			return openPGP
+		}
+	case "\xa3\x02":
+		if inflates(head[2:]) {
+			return openPGP
+		}
+	}
+	return ""
 }
 
 // isSealed reports whether a medium begins with the key of an OpenPGP message (RFC 9580, 4.2, 5.1 and 5.3), as programs
@@ -124,6 +149,9 @@ func recognise(head []byte) (kind, string) {
 	}
 	if text {
 		return plainly, ""
+	}
+	if what := shortMagic(head); what != "" {
+		return closedFile, what
 	}
 	if len(head) >= 8 && head[0]&0xf0 == 0x50 && bytes.Equal(head[1:4], []byte("\x2a\x4d\x18")) { // RFC 8878, 3.1.2
 		return libraryFile, "zstd archive"
