@@ -314,6 +314,27 @@ func TestTiedRowsLeaveTheLaterOnesTheirRules(t *testing.T) {
 	}
 }
 
+// TestManyHeldItems: SQLite takes no condition of more than 1,000 parts.
+func TestManyHeldItems(t *testing.T) {
+	f, path := opened(t)
+	exec1(t, path, `CREATE TABLE items (id, note)`, `INSERT INTO items VALUES ('h1500', 'of mauve'), ('i', 'by mauve')`)
+	m := Medium{File: f, Items: map[string][]string{"items": {"id"}}, Edited: func(id string) (string, string, string) { return "items", "id", id }}
+	req := mauve
+	for i := range 2000 {
+		req.Held = append(req.Held, fmt.Sprintf("h%d", i))
+	}
+	_, err := m.Scrub(t.Context(), req)
+	must(t, err)
+	var got string
+	must(t, f.View(t.Context(), "read", func(q *Query) error {
+		_, err := q.One(`SELECT group_concat(note, '; ') FROM items`, nil, &got)
+		return err
+	}))
+	if want := "of mauve; by gone"; got != want {
+		t.Errorf("%q; want %q", got, want)
+	}
+}
+
 // TestEditedJSONCellIsPlannedValueByValue: Retain changes one value of a row's JSON text between the plan and the scrub;
 // the other values must go as planned, and what the plan did not list must stay.
 func TestEditedJSONCellIsPlannedValueByValue(t *testing.T) {

@@ -398,12 +398,15 @@ func (m Medium) held(q *Query, table string, ids []string) (cond string, args []
 			add(quote(column)+` IN (SELECT value FROM json_each(?))`, m.raw(column, ids))
 		}
 	}
-	for _, id := range ids {
-		if m.Edited == nil {
-			break
+	if m.Edited != nil {
+		keys := map[string][]string{} // one condition for each column: SQLite takes no more than 1,000 in a row
+		for _, id := range ids {
+			if of, column, key := m.Edited(id); of == table {
+				keys[column] = append(keys[column], key)
+			}
 		}
-		if of, column, key := m.Edited(id); of == table {
-			add(quote(column)+` IN (SELECT value FROM json_each(?))`, []string{key})
+		for _, column := range slices.Sorted(maps.Keys(keys)) {
+			add(quote(column)+` IN (SELECT value FROM json_each(?))`, keys[column])
 		}
 	}
 	return strings.Join(all, ` OR `), args, nil
