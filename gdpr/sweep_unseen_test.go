@@ -168,16 +168,17 @@ func TestASweepSaysOfADatabaseAmongNotes(t *testing.T) {
 	database := "SQLite format 3\x00" + strings.Repeat("\x00", 500)
 	w := newWorld(t)
 	plant(t, w.dir, map[string]string{"s/memory/idea/m.md": "by " + name + "\n", "s/memory/idea/n.md": "rye\n", "c/memories/raw_memories.md": "rye\n",
-		"c/memories/memory_summary.md": "v1\nrye\n"})
-	w.more = []backends.StoreConfig{{Name: "s", Kind: "vault", Path: filepath.Join(w.dir, "s")}, {Name: "c", Kind: "claude", Path: filepath.Join(w.dir, "c")}}
+		"c/memories/memory_summary.md": "v1\nrye\n", "cs/.memory/daily/d.md": "tea\n"})
+	w.more = []backends.StoreConfig{{Name: "s", Kind: "vault", Path: filepath.Join(w.dir, "s")}, {Name: "c", Kind: "claude", Path: filepath.Join(w.dir, "c")},
+		{Name: "cs", Kind: "crewship", Path: filepath.Join(w.dir, "cs", ".memory")}}
 	w.open()
 	w.complete(w.plan(w.file().ID))
 	plant(t, w.dir, map[string]string{"c/memories_1.sqlite": database}) // the rows of a store's own are made from its items
+	makeChunks(t, filepath.Join(w.dir, "cs/.memory/index.sqlite"), "about tea")
 	if _, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil); err != nil || len(problems) > 0 {
 		t.Fatalf("%q, %v", problems, err)
 	}
-	for _, file := range []string{"crm.db", ".stversions/crm~20261101-101010.db"} {
-		file = "s/memory/idea/" + file
+	for _, file := range []string{"s/memory/idea/crm.db", "s/memory/idea/.stversions/crm~20261101-101010.db", "cs/.memory/.snapshots/run1/index.sqlite"} {
 		plant(t, w.dir, map[string]string{file: database + "q" + name + "Harbour"})
 		w.open()
 		if _, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil); err != nil || !strings.Contains(strings.Join(problems, "\n"), "look inside by hand") {

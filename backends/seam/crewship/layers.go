@@ -69,9 +69,10 @@ func (f file) isItem() bool {
 	return quarantined || isMemory(f.label)
 }
 
-// layer is the file as a layer; dir is the start of the walk.
+// layer is the file as a layer; dir is the start of the walk. A memory directory has one index, and a copy of that is
+// older than the items.
 func (f file) layer(dir string) model.Layer {
-	l := model.Layer{ID: f.id(), Kind: model.LayerDerived, Bytes: f.meta.Size, Readable: true, Reason: f.problem}
+	l := model.Layer{ID: f.id(), Kind: model.LayerDerived, Bytes: f.meta.Size, Readable: true, Reason: f.problem, Rows: f.memory != nil && isIndex(f.label)}
 	if f.meta.Kind == rootdir.File || f.meta.Kind == rootdir.Link {
 		l.File = filepath.Join(dir, filepath.FromSlash(f.label))
 	}
