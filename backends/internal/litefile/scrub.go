@@ -380,6 +380,9 @@ func (m Medium) owned(q *Query, table string) (out []string, err error) {
 
 // held is the condition of rows of a table that belong to items on hold; empty for none.
 func (m Medium) held(q *Query, table string, ids []string) (cond string, args []any, err error) {
+	if len(ids) == 0 { // the usual case, asked for each table, part and person
+		return "", nil, nil
+	}
 	var all []string
 	add := func(cond string, of []string) {
 		if len(of) > 0 {
