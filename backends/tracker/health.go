@@ -32,5 +32,5 @@ func (a *adapter) unread() []model.HealthFinding {
 	if len(parts) == 0 {
 		return nil
 	}
-	return vitals.Degraded(model.FindingUnread, "", fmt.Sprintf("lines that cannot be read, and are kept as they are: %d; the first: %s", len(parts), parts[0]))
+	return vitals.Degraded(model.FindingUnread, "", fmt.Sprintf("parts of the store that are not read: %d; the first: %s", len(parts), parts[0]))
 }
