@@ -167,7 +167,7 @@ func (m ServerMedium) Scrub(ctx context.Context, req model.ScrubRequest) ([]mode
 		res := model.LayerResult{Layer: t, Method: "VACUUM FULL", Rows: done[t], Verdict: model.VerdictClean, Reason: why[t]}
 		if err := m.DB.Vacuum(ctx, m.qualified(t)); err != nil {
 			res.Verdict, res.Reason = model.VerdictPending, err.Error()
-			if model.KindOf(err) != model.Locked {
+			if model.KindOf(err) == model.PermissionDenied {
 				res.Reason += ": run this again as the table's owner"
 			}
 		}
