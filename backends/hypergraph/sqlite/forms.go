@@ -47,7 +47,11 @@ func (o ops) Forms(ctx context.Context, id string, edge bool) (out []model.Besid
 				case isTime(c):
 					value = `COALESCE(substr(CAST(` + c + ` AS TEXT), 1, ?2), '')`
 				case c == "embedding", c == "metadata", c == "provenance", c == "files":
-					value = `CASE WHEN typeof(` + c + `) IN ('blob', 'text') AND octet_length(` + c + `) <= ` + formBytes + ` THEN CAST(` + c + ` AS BLOB) ELSE '' END`
+					types := `('blob')`
+					if c == "embedding" { // of the others the form of a text is the usual one
+						types = `('blob', 'text')`
+					}
+					value = `CASE WHEN typeof(` + c + `) IN ` + types + ` AND octet_length(` + c + `) <= ` + formBytes + ` THEN CAST(` + c + ` AS BLOB) ELSE '' END`
 				}
 				selected = append(selected, `typeof(`+c+`), `+value)
 				dest = append(dest, &kinds[i], &values[i])
