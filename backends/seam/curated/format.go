@@ -57,7 +57,7 @@ func join(entries []entry) string {
 }
 
 // drift says how a file differs from its agent's format, empty when it does not. The agent refuses to
-// change such a file, and so does this package.
+// change such a file, except for a loose separator, and so does this package.
 func drift(raw string, entries []entry, limit int) string {
 	switch {
 	case strings.ContainsRune(raw, '\r'):

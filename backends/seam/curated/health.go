@@ -12,11 +12,11 @@ import (
 // Health checks whether the files can be read. It writes no probe (R39).
 func (s *store) Health(ctx context.Context) model.HealthStatus {
 	return s.health.Check(ctx, vitals.Local, s.clock.Now, func(ctx context.Context) []model.HealthFinding {
-		if down := vitals.Down(model.FindingUnreachable, s.observe()); down != nil || s.reason != "" {
+		files, why := s.observe()
+		if down := vitals.Down(model.FindingUnreachable, why); down != nil || s.reason != "" {
 			return down
 		}
 		found := vitals.Disk(s.path)
-		files, _ := s.both(ctx, "health") // observe has just read them
 		for _, f := range files {
 			if f.drift != "" {
 				found = append(found, model.HealthFinding{Kind: "drift", Ref: f.name, Message: f.remedy(s.cfg.Name), State: model.HealthDegraded})
@@ -26,23 +26,25 @@ func (s *store) Health(ctx context.Context) model.HealthStatus {
 	}, nil)
 }
 
-// observe is empty for a healthy store, else the problem and the remedy.
-func (s *store) observe() string {
+// observe reads the files, and gives the problem and the remedy where the store is not healthy.
+func (s *store) observe() (files []file, why string) {
 	d, err := rootdir.Open(s.path, nil)
 	switch {
 	case errors.Is(err, model.NotFound):
-		return "the memories directory is gone; mount it or correct its path"
+		return nil, "the memories directory is gone; mount it or correct its path"
 	case err != nil:
-		return "the memories directory cannot be read: " + err.Error()
+		return nil, "the memories directory cannot be read: " + err.Error()
 	}
 	defer d.Close()
 	if err := d.Readable("."); err != nil {
-		return "the memories directory cannot be read: " + err.Error()
+		return nil, "the memories directory cannot be read: " + err.Error()
 	}
 	for _, name := range fileNames {
-		if f := s.load(d, name); f.bad != nil {
-			return name + " cannot be read: " + f.bad.Error()
+		f := s.load(d, name)
+		if f.bad != nil {
+			return nil, name + " cannot be read: " + f.bad.Error()
 		}
+		files = append(files, f)
 	}
-	return ""
+	return files, ""
 }
