@@ -38,7 +38,7 @@ func (h head) entry() tracker.Entry {
 func (b *Backend) heads(ctx context.Context, hot map[string]bool) (out []head, problems []string, err error) {
 	var cold []head
 	switch err := b.kno.Read(ctx, "read", &cold, "cold", "search", "--json", "--", ""); {
-	case errors.Is(err, model.InvalidInput), errors.Is(err, model.Internal): // a kno that has no such command, and the hot tier all the same
+	case errors.Is(err, model.InvalidInput): // a kno that has no such command, and the hot tier all the same
 		problems = append(problems, "kno's cold tier was not looked at: "+err.Error())
 	case err != nil:
 		return nil, nil, err
