@@ -206,8 +206,9 @@ func (sa *Stories) detail(ctx context.Context, s review.Story) *text.Page {
 	}
 	for _, p := range s.Parts {
 		head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.LineMax(model.Ref{Store: p.Store, ID: cmp.Or(p.Name, p.ID)}.String(), desk.MaxField), Kind: text.Title})
-		head = append(head, sa.whyLines(p)...)
-		head = append(head, bodyLines(esc, p)...)
+		body, beyond := bodyLines(esc, p)
+		head = append(head, sa.whyLines(p, beyond)...)
+		head = append(head, body...)
 	}
 	return text.NewPage(head, "")
 }
@@ -224,8 +225,9 @@ func (sa *Stories) toldOf(ctx context.Context, s review.Story) safetext.Text {
 	return sa.D.Takebacks.GivenWords(ctx, refs, time.Time{})
 }
 
-// whyLines say in words why an entry is in a story: its rule, or the signals of its text, the heaviest first.
-func (sa *Stories) whyLines(p review.Part) []text.Line {
+// whyLines say in words why an entry is in a story: its rule, or the signals of its text, the heaviest first. It
+// quotes the passages of the signals beyond the words that are shown.
+func (sa *Stories) whyLines(p review.Part, beyond []signal.Signal) []text.Line {
 	esc, st := sa.D.Esc, sa.D.St
 	if p.Category != review.CategorySignals {
 		tone, word := paint.ToneBad, "blocked"
@@ -241,16 +243,26 @@ func (sa *Stories) whyLines(p review.Part) []text.Line {
 		if g.Evidence != "" {
 			words = esc.Sprintf("%s: %s", words, esc.LineMax(g.Evidence, prose.MaxTitle))
 		}
+		if slices.Contains(beyond, g) {
+			words = esc.Sprintf("%s: %s", words, esc.LineMax(g.Passage(p.Body), prose.MaxTitle))
+		}
 		why = append(why, words)
 	}
 	return []text.Line{{Value: esc.Join(why, ", "), Kind: text.Note}}
 }
 
-// bodyLines are the words of an entry, with the passages of its signals marked; the wording is that of all of it.
-func bodyLines(esc safetext.Escaper, p review.Part) []text.Line {
+// bodyLines are the first words of an entry, with the passages of its signals marked, and the signals whose passage is
+// beyond them; the wording is that of all of it.
+func bodyLines(esc safetext.Escaper, p review.Part) (out []text.Line, beyond []signal.Signal) {
 	passages := slices.SortedFunc(slices.Values(p.Found), func(a, b signal.Signal) int { return cmp.Compare(a.Start, b.Start) })
 	passages = slices.DeleteFunc(passages, func(g signal.Signal) bool { return g.Name == "wording" })
-	var out []text.Line
+	left := func(from, to int) {
+		for _, g := range passages {
+			if max(g.Start, from) < min(g.End, to) && !slices.Contains(beyond, g) {
+				beyond = append(beyond, g)
+			}
+		}
+	}
 	at, skip := 0, text.NewPage(nil, p.Body).Begins()-1
 	for line := range strings.Lines(p.Body) {
 		start := at
@@ -259,11 +271,15 @@ func bodyLines(esc safetext.Escaper, p review.Part) []text.Line {
 		switch {
 		case skip > 0:
 			skip--
+			left(start, at)
 			continue
 		case len(out) == 0 && line == "":
 			continue
 		case len(out) == storyLines:
-			return append(out, text.Line{Value: esc.Const("and more"), Kind: text.Note})
+			left(start, len(p.Body))
+			return append(out, text.Line{Value: esc.Const("and more"), Kind: text.Note}), beyond
+		case len(line) > prose.MaxReason: // it is cut
+			left(start, at)
 		}
 		l := text.Line{Value: esc.LineMax(line, prose.MaxReason)}
 		done := 0 // what is marked of the line so far: passages overlap
@@ -276,7 +292,7 @@ func bodyLines(esc safetext.Escaper, p review.Part) []text.Line {
 		}
 		out = append(out, l)
 	}
-	return out
+	return out, beyond
 }
 
 // noHarmless says why a story cannot be marked as harmless.
