@@ -24,19 +24,16 @@ func (s *Session) Notices(ctx context.Context, runner *jobs.Runner) []string {
 const DueWithin = 7
 
 // DueSoon names the erasures that must be answered soon, for roles that may read them.
-func (s *Session) DueSoon() []string {
+func (s *Session) DueSoon() ([]string, error) {
 	if s.May(ReadRequests) != nil {
-		return nil
+		return nil, nil
 	}
 	due, err := s.desk.DueWithin(DueWithin)
-	if err != nil {
-		return []string{"erasure requests cannot be looked at: " + err.Error()}
-	}
-	if len(due) == 0 {
-		return nil
+	if err != nil || len(due) == 0 {
+		return nil, err
 	}
 	first := due[0]
-	return []string{fmt.Sprintf("%s due within %d days or over, the first %s: %s (%s)", plural(int64(len(due)), "erasure request"), DueWithin, first.ID, first.Deadline.Format("2006-01-02"), first.Words)}
+	return []string{fmt.Sprintf("%s due within %d days or over, the first %s: %s (%s)", plural(int64(len(due)), "erasure request"), DueWithin, first.ID, first.Deadline.Format("2006-01-02"), first.Words)}, nil
 }
 
 // unanchored tells of failing anchors; a log without anchors is reported by Health.

@@ -121,7 +121,10 @@ func (a *app) acting(ctx context.Context, s *operator.Session, o tui.Options, ru
 		return at
 	}
 	kept, serr := o.Drafts.Sweep()
-	o.Notices, o.Due = s.Notices(ctx, runner), s.DueSoon()
+	o.Notices = s.Notices(ctx, runner)
+	if o.Due, err = s.DueSoon(); err != nil { // no tab says so
+		o.Notices = append(o.Notices, "erasure requests cannot be looked at: "+err.Error())
+	}
 	for _, path := range kept {
 		o.Notices = append(o.Notices, "a text that was being edited when a session broke off is kept for 30 days: "+path)
 	}

@@ -443,7 +443,7 @@ func (p *Pane) writerHere() func(context.Context) (change.Writing, bool) {
 
 // page is the item of a hit on the whole screen.
 func (p *Pane) page() pane.ItemPage {
-	return pane.ItemPage{D: p.d, Reader: p.reader, Of: "hit", Place: "hits", Step: p.neighbour, Back: p.Back, Row: func() (desk.Datum, string) {
+	return pane.ItemPage{D: p.d, Reader: p.reader, Of: "hit", Place: "hits", Step: p.neighbour, Alone: p.alone, Back: p.Back, Row: func() (desk.Datum, string) {
 		h, ok := p.current()
 		if !ok || p.refOf(h) != p.reader.Want.Ref {
 			return desk.Datum{}, "this item is among the hits no more"
@@ -497,6 +497,17 @@ func (p *Pane) neighbour(by int) tea.Cmd {
 		word = "this is the first hit"
 	}
 	return p.d.Tell("%s", word)
+}
+
+// alone says that no other hit can be read; empty: another can.
+func (p *Pane) alone() string {
+	readable := 0
+	for _, h := range p.rows {
+		if !h.Heading && p.unreadable(h) == "" {
+			readable++
+		}
+	}
+	return act.When(readable < 2, "there is only this one")
 }
 
 // ItemHere is the item at the cursor, or on the whole screen.

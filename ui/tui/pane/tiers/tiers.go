@@ -68,8 +68,9 @@ func (p *Pane) Update(msg any) tea.Cmd {
 			return nil
 		}
 		p.Items.read(msg)
-		cmd := tea.Batch(p.Items.Window.Arrive(msg), p.layout())
-		p.Items.fitted()
+		cmd := p.Items.Window.Arrive(msg)
+		p.Items.fitted() // the widths of the cells decide the layout
+		cmd = tea.Batch(cmd, p.layout())
 		if p.Level == LevelItem { // an item that leaves the list does not turn the page
 			return tea.Batch(cmd, p.Items.named())
 		}
