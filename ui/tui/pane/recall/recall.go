@@ -56,10 +56,7 @@ type Pane struct {
 	Input text.Input
 	past  []string // the queries of this session, the newest last, in memory only: one may name a person
 	question
-	gen     int
-	cancel  context.CancelFunc // of the running question
-	waiting []string           // stores that have not answered yet
-	running bool
+	asking
 	asked   desk.Pulse // the age of the answers
 	answers []answered
 	hitRows
@@ -75,6 +72,14 @@ type Pane struct {
 	width   int
 	height  int
 	at      int // its address
+}
+
+// asking is the question that the stores are being asked, or were asked last.
+type asking struct {
+	gen     int // its number: answers to another are dropped
+	running bool
+	cancel  context.CancelFunc
+	waiting []string // stores that have not answered yet
 }
 
 func New(d *pane.Bench, at int) *Pane {
