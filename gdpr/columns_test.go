@@ -2,6 +2,7 @@ package gdpr_test
 
 import (
 	"database/sql"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -168,6 +169,30 @@ func TestRowsOfAHeldItem(t *testing.T) {
 	r := w.file()
 	w.hold(r.ID, "mem0", "t1")
 	w.inScope(w.plan(r.ID))
+	if got, want := cell(t, past, `SELECT group_concat(new_value, '; ') FROM memory_history`), "called "+name+" once; met "+gdpr.Erased; got != want {
+		t.Errorf("the history: %q; want %q", got, want)
+	}
+	if got, want := cell(t, path, `SELECT group_concat(note, '; ') FROM vectors`), "said by "+name+"; said by "+gdpr.Erased; got != want {
+		t.Errorf("beside the text: %q; want %q", got, want)
+	}
+}
+
+// TestRowsBesideWhatAnotherRequestHolds: an item on hold under another request does not name the person, and what lies of it
+// in another file, or beside its text, does. It stays, and the run does not end complete.
+func TestRowsBesideWhatAnotherRequestHolds(t *testing.T) {
+	w := newWorld(t)
+	path := liteStore(t, w, "mem0", `CREATE TABLE vectors (id TEXT PRIMARY KEY, vector BLOB, payload TEXT NOT NULL)`,
+		`ALTER TABLE vectors ADD note TEXT`,
+		`INSERT INTO vectors VALUES ('t1', x'00', '{"data":"likes rye","user_id":"`+other+`"}', 'said by `+name+`'), ('b1', x'00', '{"data":"likes tea","user_id":"`+other+`"}', 'said by `+name+`')`)
+	past := filepath.Join(filepath.Dir(path), "past.db")
+	execFile(t, past, `INSERT INTO memory_history (memory_id, new_value, action) VALUES ('t1', 'called `+name+` once', 'ADD'), ('b1', 'met `+name+`', 'ADD')`)
+	w.open()
+	w.hold(w.fileFor(other).ID, "mem0", "t1")
+	r := w.file()
+	w.inScope(w.plan(r.ID))
+	if _, rec, _, err := w.desk.Receipt(r.ID); err != nil || len(rec.Open) == 0 || strings.Contains(fmt.Sprint(rec.Open), "unhold "+r.ID) {
+		t.Errorf("what is left to do: %+v, %v; want another request's hold", rec.Open, err)
+	}
 	if got, want := cell(t, past, `SELECT group_concat(new_value, '; ') FROM memory_history`), "called "+name+" once; met "+gdpr.Erased; got != want {
 		t.Errorf("the history: %q; want %q", got, want)
 	}

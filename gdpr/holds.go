@@ -408,21 +408,42 @@ func (d *Desk) held(s *model.Store, id string) (string, error) {
 		if len(c.stores) == 0 {
 			return ""
 		}
-		for _, place := range append(remembered(s), s.Name) {
-			if r := c.items[model.Ref{Store: place, ID: id}]; r != "" {
-				return r
-			}
-			if len(c.hashes) > 0 {
-				if r := c.hashes[c.key.Item(place, id)]; r != "" {
-					return r
-				}
-			}
+		return c.on(s, append(remembered(s), s.Name), id)
+	})
+}
+
+// on is the request whose hold an item has; places are the names and identities of its store.
+func (c *holdCache) on(s *model.Store, places []string, id string) string {
+	for _, place := range places {
+		if r := c.items[model.Ref{Store: place, ID: id}]; r != "" {
+			return r
 		}
 		if len(c.hashes) > 0 {
-			return c.hashes[fileHash(c.key, s, id)]
+			if r := c.hashes[c.key.Item(place, id)]; r != "" {
+				return r
+			}
+		}
+	}
+	if len(c.hashes) > 0 {
+		return c.hashes[fileHash(c.key, s, id)]
+	}
+	return ""
+}
+
+// heldBeside are the items of a store whose rows in other tables and files stay: those that its plan keeps back, and
+// those on hold under any request, which need not name the plan's person.
+func (d *Desk) heldBeside(s *model.Store, sp *StorePlan) (map[string]bool, error) {
+	ids := sp.heldIDs()
+	_, err := d.onHold(func(c *holdCache) string {
+		places := append(remembered(s), s.Name)
+		for item := range c.items {
+			if !ids[item.ID] && c.on(s, places, item.ID) != "" {
+				ids[item.ID] = true
+			}
 		}
 		return ""
 	})
+	return ids, err
 }
 
 // heldIn is a request with a hold in a store, or on a file that lies in its directory; empty for none. A cascade

@@ -505,7 +505,7 @@ func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s 
 	for _, id := range old {
 		sp.Steps = append(sp.Steps, Step{Store: s.Name, ID: id, Layer: layerVersion, Action: OutOfScope, Reason: versionReason})
 	}
-	return planLayers(ctx, r, m, s, q, sp, t)
+	return d.planLayers(ctx, r, m, s, q, sp, t)
 }
 
 // cascades reports whether the store's own cascade removes exactly the plan: every step forgets, and the
@@ -523,7 +523,7 @@ func cascades(s model.Store, q *search, sp *StorePlan) bool {
 }
 
 // planLayers lists the layers that are no items: those that hold the subject and those out of reach.
-func planLayers(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, q *search, sp *StorePlan, t *teller) error {
+func (d *Desk) planLayers(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, q *search, sp *StorePlan, t *teller) error {
 	if found, why := history(ctx, m, s); found.Hits > 0 || why {
 		sp.Steps = append(sp.Steps, Step{Store: s.Name, ID: found.Layer, Layer: "git", Action: OutOfScope, Reason: found.Reason})
 	}
@@ -553,7 +553,11 @@ func planLayers(ctx context.Context, r *Request, m *subject.Matcher, s model.Sto
 		}
 		return true // the item's own step covers it
 	})
-	dry, err := wouldScrub(ctx, r, m, s, sp, layers, concerns(m, q.bystanders))
+	held, err := d.heldBeside(&s, sp)
+	if err != nil {
+		return err
+	}
+	dry, err := wouldScrub(ctx, r, m, s, sp, layers, held, concerns(m, q.bystanders))
 	if err != nil {
 		return err
 	}
@@ -632,7 +636,7 @@ func planLayers(ctx context.Context, r *Request, m *subject.Matcher, s model.Sto
 // wouldScrub asks the store what its scrub would remove or rewrite: the same code makes the plan and carries
 // it out. A layer that goes as a whole has the hash of its bytes, to which the step binds the scrub; so do
 // the values that it edits in the records of edited items.
-func wouldScrub(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, sp *StorePlan, layers []model.Layer, concerns func([]byte) bool) (map[string]model.Revision, error) {
+func wouldScrub(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, sp *StorePlan, layers []model.Layer, held map[string]bool, concerns func([]byte) bool) (map[string]model.Revision, error) {
 	out := map[string]model.Revision{}
 	var removed, edited []string
 	for _, st := range sp.Steps {
@@ -644,7 +648,7 @@ func wouldScrub(ctx context.Context, r *Request, m *subject.Matcher, s model.Sto
 		}
 	}
 	beside := map[string][]Beside{}
-	_, err := s.Maintainer.Scrub(ctx, model.ScrubRequest{Dry: true, Listed: layers, Removed: removed, Renamed: sp.renamed(), Edited: edited, Held: slices.Collect(maps.Keys(sp.heldIDs())), Subjects: []string{r.Subject}, Redact: redactor(m), Concerns: concerns, May: func(layer string, whole []byte) bool {
+	_, err := s.Maintainer.Scrub(ctx, model.ScrubRequest{Dry: true, Listed: layers, Removed: removed, Renamed: sp.renamed(), Edited: edited, Held: slices.Collect(maps.Keys(held)), Subjects: []string{r.Subject}, Redact: redactor(m), Concerns: concerns, May: func(layer string, whole []byte) bool {
 		out[layer] = bytesSum(whole)
 		return true
 	}, MayEdit: func(e model.RecordEdit) bool {

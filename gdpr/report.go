@@ -190,11 +190,11 @@ func (d *Desk) unreached(r *Request, out Outcome) []receipt.Left {
 			continue
 		}
 		do := "whoever keeps it takes the person out; then " + again
-		if words := out.advice(l.Store, l.Layer); words != "" {
-			do = words + "; then " + again
-		}
 		if l.Layer == heldLayer {
 			do = "memdesk gdpr unhold " + r.ID + " --item REF when the ground has passed, then plan again"
+		}
+		if words := out.advice(l.Store, l.Layer); words != "" {
+			do = words + "; then " + again
 		}
 		left = append(left, receipt.Left{Store: l.Store, Layer: l.Layer, Verdict: l.Verdict, Reason: withWords(hitWords(l.Hits), []string{l.Reason}),
 			Do: do + "; or where it may stay: " + attestCommand(r, l.Store, l.Layer)})

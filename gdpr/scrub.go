@@ -139,6 +139,10 @@ func (x *run) scrub(ctx context.Context, s model.Store, at int, sp StorePlan, re
 		return err
 	}
 	kept, err := x.keptLayers(ctx, s)
+	var held map[string]bool
+	if err == nil {
+		held, err = x.d.heldBeside(&s, &sp)
+	}
 	if err != nil {
 		if ctx.Err() != nil {
 			return model.FromContext(ctx, "gdpr-erase")
@@ -155,7 +159,7 @@ func (x *run) scrub(ctx context.Context, s model.Store, at int, sp StorePlan, re
 		return nil
 	}
 	req := model.ScrubRequest{May: x.seen(sp, kept), MayEdit: sp.planned(func(layer string) { x.unseen[model.Ref{Store: s.Name, ID: layer}] = true }),
-		Removed: removed, Renamed: sp.renamed(), Edited: edited, Held: slices.Collect(maps.Keys(sp.heldIDs())), Subjects: []string{x.r.Subject}, Rows: int64(len(removed)), Concerns: concerns(x.m, bystanders),
+		Removed: removed, Renamed: sp.renamed(), Edited: edited, Held: slices.Collect(maps.Keys(held)), Subjects: []string{x.r.Subject}, Rows: int64(len(removed)), Concerns: concerns(x.m, bystanders),
 		Traces: func(ctx context.Context, medium io.Reader) (bool, error) {
 			rep, err := x.m.Scan(ctx, medium, bystanders)
 			return rep.Hits > 0, err

@@ -107,7 +107,8 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 		items.Hits++
 		still[f.Item.ID] = true
 	}
-	if err := x.keepRows(ctx, s, slices.Collect(maps.Keys(held)), q.bystanders); err != nil {
+	rows, err := x.keepRows(ctx, s, sp, held, q.bystanders)
+	if err != nil {
 		return nil, err
 	}
 	x.uncount(sp, still)
@@ -131,9 +132,14 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 	if row := missingItems(ctx, s, sp); row.Store != "" {
 		out = append(out, row)
 	}
-	if len(held) > 0 {
-		out = append(out, receipt.Layer{Store: s.Name, Layer: heldLayer, Method: "kept on purpose", Verdict: model.VerdictOutOfScope, Hits: kept,
-			Reason: fmt.Sprintf("%d on hold: %s", len(held), strings.Join(sortedValues(held), "; "))})
+	if len(held) > 0 || rows > 0 {
+		row := receipt.Layer{Store: s.Name, Layer: heldLayer, Method: "kept on purpose", Verdict: model.VerdictOutOfScope, Hits: kept + rows,
+			Reason: fmt.Sprintf("%d on hold: %s", len(held), strings.Join(sortedValues(held), "; "))}
+		if len(held) == 0 {
+			row.Reason = "rows beside what is on hold under another request"
+			x.out.advise(s.Name, heldLayer, "the other request's hold is lifted when its ground has passed (memdesk gdpr unhold)")
+		}
+		out = append(out, row)
 	}
 	for _, st := range sp.Steps {
 		if st.Layer == layerLink {
@@ -167,14 +173,24 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 	return append(out, layers...), err
 }
 
-// keepRows records the rows beside the items on hold, which stay with them.
-func (x *run) keepRows(ctx context.Context, s model.Store, held []string, to *subject.Bystanders) error {
-	if s.Maintainer == nil || len(held) == 0 {
-		return nil
+// keepRows records the rows beside the items on hold, which stay with them, and counts their texts that name the person.
+func (x *run) keepRows(ctx context.Context, s model.Store, sp StorePlan, held map[string]string, to *subject.Bystanders) (n int64, err error) {
+	ids, err := x.d.heldBeside(&s, &sp)
+	if err != nil {
+		return 0, err
 	}
-	_, err := s.Maintainer.Scrub(ctx, model.ScrubRequest{Dry: true, Held: held, Concerns: x.m.NamesBytes, Redact: redactor(x.m),
-		Kept: func(text []byte) { to.Keep(x.m, string(text)) }})
-	return err
+	for id := range held {
+		ids[id] = true
+	}
+	if s.Maintainer == nil || len(ids) == 0 {
+		return 0, nil
+	}
+	_, err = s.Maintainer.Scrub(ctx, model.ScrubRequest{Dry: true, Held: slices.Collect(maps.Keys(ids)), Concerns: x.m.NamesBytes, Redact: redactor(x.m),
+		Kept: func(text []byte) {
+			n++
+			to.Keep(x.m, string(text))
+		}})
+	return n, err
 }
 
 // besides are the bystanders in the stores whose items lie in the same files, what is on hold there among them: it is no
