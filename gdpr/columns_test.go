@@ -189,7 +189,9 @@ func TestRowsBesideWhatAnotherRequestHolds(t *testing.T) {
 	w.open()
 	w.hold(w.fileFor(other).ID, "mem0", "t1")
 	r := w.file()
-	w.inScope(w.plan(r.ID))
+	if out, err := w.erase(w.plan(r.ID)); err != nil || out.Status != gdpr.StateInScope {
+		t.Errorf("%s, %q, %v; want complete in scope", out.Status, out.Problems, err)
+	}
 	if _, rec, _, err := w.desk.Receipt(r.ID); err != nil || len(rec.Open) == 0 || strings.Contains(fmt.Sprint(rec.Open), "unhold "+r.ID) {
 		t.Errorf("what is left to do: %+v, %v; want another request's hold", rec.Open, err)
 	}
