@@ -85,7 +85,7 @@ type Store struct {
 
 	// Keep reads the rows that Forget of an item would remove, for Beside.Rows of the request that restores
 	// it (TierSpec.Restores); of an item that is a file, the row with its mode (FileRow). NotFound for an absent
-	// item. nil where no tier has such items.
+	// item. nil where no item has such rows.
 	Keep func(ctx context.Context, id string) ([]BesideRow, error)
 
 	// Beneath streams the rows that make up an item and that Read does not show: a conversation's older versions,
