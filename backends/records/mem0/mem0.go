@@ -118,8 +118,8 @@ func (s *store) config(c Config, r records.Config) records.Config {
 	return r
 }
 
-// ownerless adds a layer to those of the files: the history of deleted memories, which does not say whose
-// they were (M06).
+// ownerless adds a layer to those of the files for what of the history is hidden: rows of deleted memories, which do
+// not say whose they were (M06), or, where none was found, the history itself.
 type ownerless struct {
 	model.Maintainer
 	db records.DB
@@ -129,11 +129,11 @@ type ownerless struct {
 // Layers lists the files, and the rows of unknown owners.
 func (o ownerless) Layers(ctx context.Context) ([]model.Layer, error) {
 	out, err := o.Maintainer.Layers(ctx)
-	if err == nil && o.s.history == "" {
-		out = append(out, model.Layer{ID: "history", Kind: model.LayerDerived, Reason: unreached, Advice: "name the history file in the configuration (history = \"PATH\"), then plan again; without one, attest that there is none"})
+	if err != nil {
+		return nil, err
 	}
-	if err != nil || o.s.history == "" {
-		return out, err
+	if o.s.history == "" {
+		return append(out, model.Layer{ID: "history", Kind: model.LayerDerived, Reason: unreached, Advice: "name the history file in the configuration (history = \"PATH\"), then plan again; without one, attest that there is none"}), nil
 	}
 	var n int64
 	err = o.db.View(ctx, "layers", func(tx records.Tx) (err error) {
