@@ -11,6 +11,7 @@ import (
 
 	"memdesk/backends"
 	"memdesk/gdpr"
+	"memdesk/gdpr/receipt"
 	"memdesk/internal/testpg"
 	"memdesk/model"
 )
@@ -153,6 +154,30 @@ two lines')`,
 	if got, want := cell(t, path, `SELECT group_concat(node_id || ': ' || prompt, '; ') FROM (SELECT * FROM decisions ORDER BY node_id)`),
 		"b1: asked by [erased]; elsewhere: asked by "+other+"; "; !strings.HasPrefix(got, want) {
 		t.Errorf("decisions %q, want %q", got, want)
+	}
+}
+
+// TestAPartThatNoScrubReaches: the plan promises no scrub of it, and the receipt still says that nobody looked.
+func TestAPartThatNoScrubReaches(t *testing.T) {
+	w := newWorld(t)
+	path := liteStore(t, w, "mem0", `CREATE TABLE vectors (id TEXT PRIMARY KEY, vector BLOB, payload TEXT)`, `INSERT INTO vectors VALUES ('b1', x'00', '{"user_id":"bob","data":"likes rye"}')`)
+	if err := os.Remove(filepath.Join(filepath.Dir(path), "past.db")); err != nil {
+		t.Fatal(err)
+	}
+	w.open()
+	p := w.plan(w.file().ID)
+	for _, sp := range p.Stores {
+		for _, st := range sp.Steps {
+			if sp.Store == "mem0" && (st.ID != "history" || st.Action != gdpr.OutOfScope || !strings.Contains(st.Reason, "cannot be looked at")) {
+				t.Errorf("%+v", st)
+			}
+		}
+	}
+	out, err := w.erase(p)
+	if err != nil || out.Status != gdpr.StatePartial || !slices.ContainsFunc(out.Layers, func(l receipt.Layer) bool {
+		return l.Store == "mem0" && l.Layer == "history" && l.Verdict == model.VerdictUnaudited
+	}) {
+		t.Errorf("%s, %v, %+v", out.Status, err, out.Layers)
 	}
 }
 

@@ -611,6 +611,9 @@ func (d *Desk) planLayers(ctx context.Context, r *Request, m *subject.Matcher, s
 		switch rep, err := scans[i].rep, scans[i].err; {
 		case !l.Readable:
 			st.Reason = "it cannot be looked at: " + l.Reason
+			if !cleaned { // no scrub reaches it: its row of the receipt says what became of it
+				st.Action = OutOfScope
+			}
 		case err != nil:
 			st.Reason = "it cannot be looked at: " + string(model.KindOf(err))
 			if model.KindOf(err) != model.NotFound { // a program may remove a journal meanwhile
