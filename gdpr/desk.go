@@ -371,7 +371,8 @@ func (d *Desk) Resume(ctx context.Context, id string) (Due, error) {
 	})
 }
 
-// Choose overrides the policy for items of the last plan's stores. That plan becomes void.
+// Choose overrides the policy for items. A store is the one that the last plan showed under its name, before the first
+// plan any of that name. An earlier plan becomes void.
 func (d *Desk) Choose(ctx context.Context, id string, choices ...Choice) (Due, error) {
 	item := func(c Choice) model.Ref { return model.Ref{Store: cmp.Or(c.Where, c.Store), ID: c.ID} }
 	shown, _ := d.earlier(id) // without a plan a choice counts by the store's name

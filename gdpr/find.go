@@ -257,8 +257,8 @@ func (q *search) note(id, body string, meta []model.Field, near bool) {
 	q.bystanders.Add(q.m, id)
 }
 
-// beneath searches the rows that no item shows. An item that can only go as a whole is found by them; of one on hold
-// they stay with it.
+// beneath searches the rows that Read does not show. An item is found by a row that names the subject; the rows of one
+// on hold are kept with it.
 func (q *search) beneath(ctx context.Context) error {
 	if q.store.Beneath == nil {
 		return nil
@@ -269,6 +269,9 @@ func (q *search) beneath(ctx context.Context) error {
 			q.bystanders.Add(q.m, row)
 		}
 		if id == "" {
+			return
+		}
+		if !q.m.NamesBytes([]byte(row)) {
 			return
 		}
 		if q.isHeld(id) {
@@ -289,7 +292,9 @@ func (q *search) beneath(ctx context.Context) error {
 		switch {
 		case errors.Is(err, model.NotFound): // rows without an item
 		case err != nil:
-			return err
+			if err := q.unread(ctx, id, err); err != nil {
+				return err
+			}
 		default:
 			q.look(it, "rows that its text does not show")
 		}

@@ -1,6 +1,7 @@
 package gdpr
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -90,7 +91,7 @@ func (d *Desk) Register(ctx context.Context, year int) (papers.Register, error) 
 		case err == nil:
 			e.Ground, e.Forgotten, e.Redacted, e.Held = rec.Ground, rec.Forgotten, rec.Redacted, receipt.Items(rec.Held)
 		case model.KindOf(err) != model.NotFound:
-			e.Unproven, e.Ground = true, "unknown: the receipt cannot be checked"
+			e.Unproven, e.Ground = true, cmp.Or(e.Ground, "unknown: the receipt cannot be checked")
 			unproven = errors.Join(unproven, err)
 		default:
 			out, _, err := d.Report(r.ID)

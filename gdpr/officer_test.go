@@ -157,6 +157,9 @@ func TestTheRegisterOfAReceiptThatCannotBeChecked(t *testing.T) {
 	if bad, good := reg.Entries[0], reg.Entries[1]; !bad.Unproven || bad.Ground == "" || good.Unproven || good.Forgotten+good.Redacted != 1 {
 		t.Errorf("the lines are %+v", reg.Entries)
 	}
+	if csv, err := reg.CSV(); err != nil || !strings.Contains(csv, "unknown,unknown,unknown") {
+		t.Errorf("counts that nobody knows are told as numbers: %s, %v", csv, err)
+	}
 	w.desk.Policy.KeepClosed = 24 * time.Hour
 	w.clock.Advance(23 * time.Hour)
 	if err := w.desk.Log.Note(t.Context(), audit.Entry{Action: "gdpr-sweep"}, audit.Result{Verdict: audit.OK}); err != nil {

@@ -592,9 +592,6 @@ func (d *Desk) planLayers(ctx context.Context, r *Request, m *subject.Matcher, s
 		}
 		if !ours(l) {
 			st := Step{Store: s.Name, ID: l.ID, Layer: "external", Action: OutOfScope, Reason: whyLeft(m, l)}
-			if _, goes := dry[l.ID]; goes && sp.touches() { // its program's own erasure is called
-				st.Action = Scrub
-			}
 			if nested(l) {
 				if found, unknown := nestedHistory(ctx, m, s, l); found.Hits > 0 || unknown {
 					st.Layer, st.Reason = "git", found.Reason
@@ -631,6 +628,13 @@ func (d *Desk) planLayers(ctx context.Context, r *Request, m *subject.Matcher, s
 		sp.Steps = append(sp.Steps, st)
 		if l.Links > 0 {
 			sp.Steps = append(sp.Steps, secondName(s, l))
+		}
+	}
+	if sp.touches() { // its program's own erasure is called
+		for i, st := range sp.Steps {
+			if _, goes := dry[st.ID]; goes && st.Layer == "external" {
+				sp.Steps[i].Action = Scrub
+			}
 		}
 	}
 	return nil

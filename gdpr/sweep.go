@@ -384,7 +384,9 @@ func sweepLayers(ctx context.Context, s model.Store, r *returned, held func(id s
 		if err := errors.Join(r.open(ctx, f, l.Rows, sum), f.Close()); err != nil {
 			return err
 		}
-		delete(r.unread, l.ItemID)
+		if l.Kind == model.LayerItem {
+			delete(r.unread, l.ItemID)
+		}
 	}
 	return nil
 }

@@ -75,8 +75,9 @@ type ScrubRequest struct {
 	// Edited are the ids of items that Retain has edited and that stay. In their records Redact edits the
 	// values that Retain does not write: author, commenters, fields that the store does not know.
 	Edited []string
-	// Held are the ids of items on hold. Rows that belong to them in other tables and files stay as they are, and Kept,
-	// which may be nil, is called for each text of these that names the subject.
+	// Held are the ids of items on hold. The scrub of an SQLite file leaves the rows that belong to them in other tables
+	// and files, and calls Kept, which may be nil, for each text of these that names the subject. Other stores do not
+	// read it yet.
 	Held []string
 	Kept func(text []byte)
 	// Subjects are the subject's ids, for a medium with an erasure of its own.

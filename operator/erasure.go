@@ -86,7 +86,7 @@ func (e *Erasures) Letter(ctx context.Context, id, kind, lang string) (string, e
 	return unless(e.s.Look(ctx, ReadRequests), func() (string, error) { return e.desk.Letter(ctx, id, kind, lang) })
 }
 
-// Register is the register of a year.
+// Register is the register of a year. One with a receipt that cannot be checked is whole, and the error tells of it.
 func (e *Erasures) Register(ctx context.Context, year int) (papers.Register, error) {
 	return unless(e.s.Look(ctx, ReadRequests), func() (papers.Register, error) { return e.desk.Register(ctx, year) })
 }

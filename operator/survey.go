@@ -88,8 +88,8 @@ func CapKnown(t model.TierSpec, c model.TierCount) bool {
 	return t.Cap > 0 && t.CapUnit == model.CapBytes && c.Items == 1
 }
 
-// Held sums up the items of the tiers that lists show, and those over their cap.
-func Held(all []TierUse) (items, over int64) {
+// Sum adds up the items of the tiers that lists show, and those over their cap.
+func Sum(all []TierUse) (items, over int64) {
 	for _, use := range all {
 		if !use.Hidden {
 			items, over = items+use.Items, over+use.Over

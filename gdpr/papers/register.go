@@ -33,7 +33,12 @@ type Register struct {
 var columns = []string{"request", "person", "received", "deadline", "extended", "state", "finished", "days", "late", "ground", "forgotten", "redacted", "held", "attested", "exports"}
 
 func (e Entry) row() []string {
-	n := func(n int64) string { return strconv.FormatInt(n, 10) }
+	n := func(n int64) string {
+		if e.Unproven {
+			return "unknown"
+		}
+		return strconv.FormatInt(n, 10)
+	}
 	return []string{e.Request, e.Person, e.Received, e.Deadline, strconv.FormatBool(e.Extended), e.State, e.Finished, strconv.Itoa(e.Days), strconv.FormatBool(e.Late),
 		e.Ground, n(e.Forgotten), n(e.Redacted), n(e.Held), strconv.Itoa(e.Layers), strconv.Itoa(e.Exports)}
 }

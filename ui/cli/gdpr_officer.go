@@ -80,9 +80,9 @@ type registerRow struct {
 	Days      int     `json:"days"`
 	Late      bool    `json:"late"`
 	Ground    *string `json:"ground"`
-	Forgotten int64   `json:"forgotten"`
-	Redacted  int64   `json:"redacted"`
-	Held      int64   `json:"held"`
+	Forgotten *int64  `json:"forgotten"` // null where the receipt cannot be checked, as the next two
+	Redacted  *int64  `json:"redacted"`
+	Held      *int64  `json:"held"`
 	Attested  int     `json:"attested"`
 	Exports   int     `json:"exports"`
 }
@@ -106,8 +106,8 @@ func (a *app) gdprRegisterCommand() *cobra.Command {
 			if a.flags.json {
 				for _, e := range r.Entries {
 					a.emit("entry", registerRow{Request: e.Request, Person: e.Person, Received: e.Received, Deadline: e.Deadline, Extended: e.Extended, State: e.State,
-						Finished: nilIfEmpty(e.Finished), Days: e.Days, Late: e.Late, Ground: nilIfEmpty(e.Ground), Forgotten: e.Forgotten, Redacted: e.Redacted,
-						Held: e.Held, Attested: e.Layers, Exports: e.Exports})
+						Finished: nilIfEmpty(e.Finished), Days: e.Days, Late: e.Late, Ground: nilIfEmpty(e.Ground), Forgotten: onlyIf(!e.Unproven, e.Forgotten), Redacted: onlyIf(!e.Unproven, e.Redacted),
+						Held: onlyIf(!e.Unproven, e.Held), Attested: e.Layers, Exports: e.Exports})
 				}
 				return unproven
 			}

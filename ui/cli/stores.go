@@ -75,7 +75,7 @@ func (a *app) listStores(ctx context.Context, members []backends.Member) {
 		}
 		counting.Go(func() {
 			if all, problems, err := operator.Tiers(ctx, m.Store); err == nil {
-				items, over := operator.Held(all)
+				items, over := operator.Sum(all)
 				if r.Items = number(prose.Group(items)); len(problems) > 0 {
 					r.Items += " or more"
 				}
@@ -382,7 +382,7 @@ func (a *app) tiersOf(ctx context.Context, s model.Store, tab *table, empty *int
 	if err != nil {
 		return err
 	}
-	items, _ := operator.Held(all)
+	items, _ := operator.Sum(all)
 	for _, use := range all {
 		if use.Items == 0 && items > 0 && len(problems) == 0 && a.flags.output == "" && !a.flags.json {
 			*empty++
