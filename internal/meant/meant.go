@@ -1,7 +1,7 @@
 // Package meant suggests the known word that a misspelt one was meant to be.
 package meant
 
-// longest is the length from which a word is not compared.
+// longest is the most characters of a word that is compared.
 const longest = 32
 
 // Nearest is the known word with the fewest slips, two at most; empty when none is near.

@@ -24,11 +24,11 @@ func (a *app) forgetCommand() *cobra.Command {
 			if req.IfMatch != "" && len(args) > 1 {
 				return usage("--if-match goes with one REF")
 			}
-			question, err := a.forgetQuestion(cmd.Context(), args)
+			refs, err := a.refs(args)
 			if err != nil {
 				return err
 			}
-			refs, err := a.refs(args)
+			question, err := a.forgetQuestion(cmd.Context(), args, refs)
 			if err != nil {
 				return err
 			}
@@ -64,11 +64,7 @@ func parseRefs(texts []string) ([]model.Ref, error) {
 }
 
 // forgetQuestion names what goes and what could not be undone.
-func (a *app) forgetQuestion(ctx context.Context, texts []string) (string, error) {
-	refs, err := a.refs(texts)
-	if err != nil {
-		return "", err
-	}
+func (a *app) forgetQuestion(ctx context.Context, texts []string, refs []model.Ref) (string, error) {
 	s, err := a.stores(ctx)
 	if err != nil {
 		return "", err

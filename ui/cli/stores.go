@@ -74,8 +74,12 @@ func (a *app) listStores(ctx context.Context, members []backends.Member) {
 			r.State = "read-only"
 		}
 		counting.Go(func() {
-			if all, problems, err := operator.Tiers(ctx, m.Store); err == nil {
-				items, over := operator.Sum(all)
+			all, problems, err := operator.Tiers(ctx, m.Store)
+			switch items, over := operator.Sum(all); {
+			case model.KindOf(err) == model.Unsupported: // a store that lists nothing
+			case err != nil:
+				r.State += ", not counted"
+			default:
 				if r.Items = number(prose.Group(items)); len(problems) > 0 {
 					r.Items += " or more"
 				}

@@ -104,8 +104,8 @@ func aliasUnsupported(context.Context, *call, struct{}) (answer, error) {
 	return answer{}, model.Errorf(model.Unsupported, "call", "relations are not supported here")
 }
 
-// aliasEntities writes one item per entity: its name, then one line per observation. An entity whose name is there stays
-// as it is: a second one could not be told from it.
+// aliasEntities writes one item per entity: its name, then one line per observation. An entity whose name is among the
+// first hits stays as it is: a second one could not be told from it.
 func aliasEntities(ctx context.Context, c *call, a struct {
 	Entities []struct {
 		Name         string   `json:"name"`

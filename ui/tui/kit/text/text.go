@@ -24,8 +24,7 @@ const (
 )
 
 // Page is a document for the pager: lines that are safe already above and below a body of any size that
-// is escaped only where it is shown. It never changes after NewPage, so commands may read it while
-// the console runs.
+// is escaped only where it is shown. It never changes once it is shown, so commands may read it while the console runs.
 type Page struct {
 	Head  []Line
 	Body  string
