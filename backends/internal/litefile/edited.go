@@ -96,8 +96,8 @@ func (m Medium) cleanRow(q *Query, req model.ScrubRequest, id, table, column, va
 	return nil
 }
 
-// redactedCell takes the subject out of a cell as far as each value may be edited. A value of a JSON text is one of
-// its own: Retain has changed others of the same text meanwhile.
+// redactedCell takes the subject out of a cell as far as it may be edited. It asks for each value of a JSON text by
+// itself, because Retain has changed other values of that text since the plan.
 func redactedCell(req model.ScrubRequest, text, column string, may func(path string, before, after []byte) bool) string {
 	asked := false
 	after := text

@@ -56,8 +56,8 @@ func join(entries []entry) string {
 	return strings.Join(texts, separator)
 }
 
-// drift says how a file differs from its agent's format, empty when it does not. The agent refuses to
-// change such a file, except for a loose separator, and so does this package.
+// drift says how a file differs from its agent's format, empty when it does not. This package refuses to change such
+// a file; its agent does too, but for a loose separator.
 func drift(raw string, entries []entry, limit int) string {
 	switch {
 	case strings.ContainsRune(raw, '\r'):

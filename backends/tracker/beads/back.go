@@ -36,8 +36,8 @@ func (s *Store) Keep(ctx context.Context, id string) (model.Beside, error) {
 }
 
 // putBack returns both files with a removed entry restored in its old place and bytes, except for the time of
-// its update. place is that of the entry; -1 where the kept data is another entry's. Conflict where only the
-// kept line can come back and does not: a repeated id's handle is no id.
+// its update. place is that of the entry; -1 where the kept data is another entry's. It is a Conflict where an entry
+// of a repeated id has no kept line to come back: its handle is no id, so no new entry can have it.
 func (s *snapshot) putBack(want tracker.Record, now string) (issues, deps []byte, place int, err error) {
 	base := want.ID[:max(strings.LastIndexByte(want.ID, '#'), 0)]
 	repeated := s.Find(base) >= 0
