@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/vt"
 	"golang.org/x/crypto/ssh"
 
@@ -53,6 +54,12 @@ func newGuestAs(t *testing.T, user, addr string, key ssh.Signer, w, h int, env .
 	t.Cleanup(func() { _ = c.Close() })
 	g := &guest{t: t, client: c, screen: vt.NewEmulator(w, h)}
 	g.drawn = sync.NewCond(&g.mu)
+	// A frame of the size before a resize may set margins below the last row. A terminal passes over them; the emulator scrolls
+	// outside its rows and panics.
+	g.screen.RegisterCsiHandler('r', func(params ansi.Params) bool {
+		bottom, _, _ := params.Param(1, 0)
+		return bottom > g.screen.Height()
+	})
 	if g.session, err = c.NewSession(); err != nil {
 		t.Fatal(err)
 	}
