@@ -28,7 +28,7 @@ const (
 )
 
 // ErrNoCheckpoint reports that the log has no signed head yet.
-var ErrNoCheckpoint = errors.New("the audit log has no checkpoint yet")
+var ErrNoCheckpoint = model.E(model.NotFound, "", errors.New("the audit log has no checkpoint yet"))
 
 // treeState names the tree over the log's lines. Leaf i is the stored line, without its newline,
 // of the record with the sequence First+i.

@@ -177,7 +177,7 @@ func exitCode(err error) int {
 		return exitRefused
 	case errors.Is(err, audit.ErrTampered), errors.Is(err, receipt.ErrTampered):
 		return exitTampered
-	case errors.Is(err, model.NotFound), errors.Is(err, audit.ErrNoCheckpoint):
+	case errors.Is(err, model.NotFound):
 		return exitNotFound
 	case errors.Is(err, model.Conflict), errors.Is(err, model.AlreadyExists):
 		return exitConflict

@@ -49,6 +49,9 @@ func TestErrorsAreObjects(t *testing.T) {
 			}
 		})
 	}
+	if r := newDesk(t).run("--json", "audit", "key").want(t, 4); !strings.Contains(r.err, `"kind":"NOT_FOUND"`) {
+		t.Errorf("an audit log without a record: %s", r.err)
+	}
 	if r := d.run("show", "crewship:daily/1999-01-01.md"); strings.Contains(r.err, "{") || !strings.HasPrefix(r.err, "memdesk: ") {
 		t.Errorf("without --json: %s", r.err)
 	}
