@@ -50,7 +50,7 @@ type Server struct {
 	ctx   context.Context // of the sessions
 	mu    sync.Mutex      // of Log
 
-	keys sync.Mutex
+	keys sync.Mutex     // of held, and of taking a seat
 	held map[string]int // sessions of each key
 }
 

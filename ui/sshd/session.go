@@ -2,6 +2,7 @@ package sshd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -76,40 +77,47 @@ func (s *Server) session(ch charm.Session) {
 		refuse(ch, 2, "memdesk: the console needs a terminal: ssh -t")
 		return
 	}
-	select {
-	case s.seat <- struct{}{}:
-	default:
+	leave, err := s.sit(string(key.Marshal()), len(keys) > 1)
+	switch err {
+	case errFull:
 		s.logf("%s: refused: all %d sessions are taken", ch.RemoteAddr(), cap(s.seat))
 		refuse(ch, 1, "memdesk: all sessions of this server are taken, try again later")
 		return
-	}
-	leave, ok := s.sit(string(key.Marshal()), len(keys) > 1)
-	if !ok {
-		<-s.seat // at once: it is another key's, and who is refused may be slow to read why
+	case errShare:
 		s.logf("%s: refused: its key has its share of the %d sessions", ch.RemoteAddr(), cap(s.seat))
 		refuse(ch, 1, "memdesk: this key has as many sessions as one key may have here, the others are left to other keys: end one first")
 		return
 	}
-	defer func() {
-		leave()
-		<-s.seat
-	}()
+	defer leave()
 	g := guestOf(ch.Context())
 	g.begin()
 	defer g.end()
 	s.serve(ch, known, pty, sizes)
 }
 
-// sit counts a session of a key. Where there are others, one seat in four is left to them.
-func (s *Server) sit(key string, others bool) (leave func(), ok bool) {
+// Why a session gets no seat.
+var (
+	errFull  = errors.New("all sessions are taken")
+	errShare = errors.New("the key has its share of the sessions")
+)
+
+// sit takes a seat for a session of a key, or none. Where there are other keys, one seat in four is left to
+// them: a session above its key's share must not hold a seat while another key looks for one.
+func (s *Server) sit(key string, others bool) (leave func(), err error) {
 	most := cap(s.seat)
 	if others {
 		most = max(1, most-(most+3)/4)
 	}
 	s.keys.Lock()
 	defer s.keys.Unlock()
+	select {
+	case s.seat <- struct{}{}:
+	default:
+		return nil, errFull
+	}
 	if s.held[key] >= most {
-		return nil, false
+		<-s.seat
+		return nil, errShare
 	}
 	s.held[key]++
 	return func() {
@@ -118,7 +126,8 @@ func (s *Server) sit(key string, others bool) (leave func(), ok bool) {
 		if s.held[key]--; s.held[key] == 0 {
 			delete(s.held, key)
 		}
-	}, true
+		<-s.seat
+	}, nil
 }
 
 func (s *Server) serve(ch charm.Session, known AuthorizedKey, pty charm.Pty, sizes <-chan tui.Size) {
