@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"memdesk/backends/internal/vitals"
@@ -14,7 +15,9 @@ import (
 func now() time.Time { return time.Date(2026, 5, 21, 9, 0, 0, 0, time.FixedZone("x", 3600)) }
 
 // TestOneLookAtATime: a hanging check must not be joined by a second one, and answers late.
-func TestOneLookAtATime(t *testing.T) {
+func TestOneLookAtATime(t *testing.T) { synctest.Test(t, testOneLookAtATime) }
+
+func testOneLookAtATime(t *testing.T) {
 	var g vitals.Gate
 	release, looks := make(chan struct{}), make(chan struct{}, 9)
 	hang := func(context.Context) []model.HealthFinding {
@@ -45,7 +48,9 @@ func TestOneLookAtATime(t *testing.T) {
 }
 
 // TestALookEndsWithItsLimit, and not with the caller that started it.
-func TestALookEndsWithItsLimit(t *testing.T) {
+func TestALookEndsWithItsLimit(t *testing.T) { synctest.Test(t, testALookEndsWithItsLimit) }
+
+func testALookEndsWithItsLimit(t *testing.T) {
 	var g vitals.Gate
 	caller, cancel := context.WithCancel(t.Context())
 	began := make(chan struct{})
@@ -84,7 +89,9 @@ func TestManyFindings(t *testing.T) {
 
 // TestDeepProbes run beside the check: the answer must wait for the first probe no longer than its limit.
 // Later answers must hold the last known result with its time, and Close must end a running probe.
-func TestDeepProbes(t *testing.T) {
+func TestDeepProbes(t *testing.T) { synctest.Test(t, testDeepProbes) }
+
+func testDeepProbes(t *testing.T) {
 	var g vitals.Gate
 	fine := func(context.Context) []model.HealthFinding { return nil }
 	release := make(chan struct{})
