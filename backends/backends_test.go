@@ -325,7 +325,9 @@ func TestReopenTwiceAtOnce(t *testing.T) {
 }
 
 // TestAPlaceThatHangs: each further try would leave a thread in its system call, of which a program may have so many.
-func TestAPlaceThatHangs(t *testing.T) {
+func TestAPlaceThatHangs(t *testing.T) { synctest.Test(t, testAPlaceThatHangs) }
+
+func testAPlaceThatHangs(t *testing.T) {
 	hung := make(chan struct{})
 	var opens atomic.Int32
 	reg := &backends.Registry{}
