@@ -18,6 +18,7 @@ import (
 
 	"memdesk/audit"
 	"memdesk/backends"
+	"memdesk/backends/backendtest"
 	"memdesk/gdpr"
 	"memdesk/internal/clock"
 	"memdesk/jobs"
@@ -397,7 +398,7 @@ func TestStoresByRole(t *testing.T) {
 		if _, err = st.Browser.List(t.Context(), model.PageRequest{Tier: "session", Limit: 1}); err != nil {
 			t.Errorf("%s: list: %v", w.name, err)
 		}
-		if h := st.Provider.Health(t.Context()); !h.OK {
+		if h := backendtest.Health(t, st); !h.OK {
 			t.Errorf("%s: health: %+v", w.name, h)
 		}
 		if s.Door == Agents && st.Quarantine != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"memdesk/backends"
+	"memdesk/backends/backendtest"
 	"memdesk/internal/statedir"
 	"memdesk/model"
 	"memdesk/quarantine/review"
@@ -30,10 +31,8 @@ func TestReadsNeedNoState(t *testing.T) {
 	if _, err := st.Browser.Tiers(t.Context()); err != nil {
 		t.Error(err)
 	}
-	for h := range s.Fleet.Health(t.Context()) {
-		if !h.Status.OK {
-			t.Errorf("%+v", h.Status)
-		}
+	if h := backendtest.Health(t, st); !h.OK {
+		t.Errorf("%+v", h)
 	}
 }
 

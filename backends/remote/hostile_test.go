@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"memdesk/backends/backendtest"
 	"memdesk/backends/remote"
 	"memdesk/model"
 )
@@ -58,7 +59,7 @@ func TestAnEchoedToken(t *testing.T) {
 		kept, err3 := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "x", Content: "x", Mode: model.Replace})
 		gone, err4 := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: "x"})
 		_, err5 := s.Names.Names(t.Context(), func(string) bool { return true })
-		health := s.Provider.Health(t.Context())
+		health := backendtest.Health(t, s)
 		shown, err := json.Marshal([]any{hits, page, kept, gone, health, s.Notes, errors.Join(err1, err2, err3, err4, err5, errors.New("end")).Error()})
 		if err != nil || strings.Contains(string(shown), token) || strings.Count(string(shown), "***") < 5 {
 			t.Errorf("%d: %s, %v", status, shown, err)

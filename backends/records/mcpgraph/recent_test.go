@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"memdesk/backends/backendtest"
 	"memdesk/internal/clock"
 	"memdesk/internal/drafts"
 	"memdesk/model"
@@ -94,7 +95,7 @@ func TestASlowServer(t *testing.T) {
 			"health": func(t *testing.T, s model.Store) (words string) {
 				for range 2 { // reported as long as it lasts
 					words = ""
-					for _, f := range s.Provider.Health(t.Context()).Findings {
+					for _, f := range backendtest.Health(t, s).Findings {
 						if f.Kind == "lost" {
 							words += f.Ref + " | " + f.Message + "\n"
 						}
@@ -188,14 +189,14 @@ func TestAWriteThatStands(t *testing.T) {
 		t.Errorf("%d files for two removals and a write, want 4", n)
 	}
 	at.Advance(time.Minute)
-	if f := s.Provider.Health(t.Context()).Findings; slices.ContainsFunc(f, func(f model.HealthFinding) bool { return f.Kind == "lost" }) {
+	if f := backendtest.Health(t, s).Findings; slices.ContainsFunc(f, func(f model.HealthFinding) bool { return f.Kind == "lost" }) {
 		t.Errorf("findings %+v", f)
 	}
 	if left := held(); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}
 	must(t, os.WriteFile(path, []byte(small), 0o640))
-	if f := s.Provider.Health(t.Context()).Findings; slices.ContainsFunc(f, func(f model.HealthFinding) bool { return f.Kind == "lost" }) {
+	if f := backendtest.Health(t, s).Findings; slices.ContainsFunc(f, func(f model.HealthFinding) bool { return f.Kind == "lost" }) {
 		t.Errorf("a change long after: %+v", f)
 	}
 }
@@ -224,7 +225,7 @@ func TestErasedDrafts(t *testing.T) {
 	_, err = s.Provider.Retain(t.Context(), model.RetainRequest{ID: "Omar", Mode: model.Replace, Content: "- met Ada"})
 	must(t, err)
 	finish()
-	_ = s.Provider.Health(t.Context())
+	_ = backendtest.Health(t, s)
 	erase(1)
 	must(t, filepath.WalkDir(state, func(p string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && (strings.Contains(p, "Ada") || strings.Contains(content(t, p), "Ada")) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"memdesk/backends/backendtest"
 	"memdesk/backends/seam/crewship"
 	"memdesk/backends/seam/internal/walk"
 	"memdesk/internal/clock"
@@ -116,10 +117,10 @@ func TestResidentWithoutWatches(t *testing.T) {
 	if got := len(list(t, s, model.PageRequest{}).Items); got != 4 {
 		t.Errorf("%d items", got)
 	}
-	walked := slices.IndexFunc(s.Provider.Health(t.Context()).Findings, func(f model.HealthFinding) bool {
+	walked := slices.IndexFunc(backendtest.Health(t, s).Findings, func(f model.HealthFinding) bool {
 		return f.Kind == "walked" && f.State == model.HealthOK && strings.Contains(f.Message, "too many directories")
 	})
-	if h := s.Provider.Health(t.Context()); walked < 0 || !h.OK {
+	if h := backendtest.Health(t, s); walked < 0 || !h.OK {
 		t.Errorf("health says %+v", h)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"memdesk/backends/backendtest"
 	"memdesk/backends/tracker"
 	"memdesk/backends/tracker/command"
 	"memdesk/backends/tracker/knots"
@@ -391,7 +392,7 @@ func TestEventsInTheMaking(t *testing.T) {
 	if res, err := s.Work.WorkItems(t.Context(), model.WorkRequest{}); err != nil || len(res.Problems) != 1 {
 		t.Errorf("work %q, %v", res.Problems, err)
 	}
-	if st := s.Provider.Health(t.Context()); len(st.Findings) != 1 || st.Findings[0].Kind != model.FindingUnread {
+	if st := backendtest.Health(t, s); len(st.Findings) != 1 || st.Findings[0].Kind != model.FindingUnread {
 		t.Errorf("health %+v", st)
 	}
 }
