@@ -46,7 +46,7 @@ type exportCounts struct {
 // exportRules explain an export to its reader.
 var exportRules = []string{
 	"what concerns the person alone is given whole; of what is shared with others the lines that name the person (Art. 15(4))",
-	"rows of a database that are items are given as items; its other rows, such as those of tables of other programs, and the bytes of its file may hold others too and are not given",
+	"rows of a database that are items are given as items; its other rows, such as those of tables of other programs, are given whole where they belong to the person, and else the lines that name the person; the bytes of its file may hold others too and are not given",
 	"a text of more than 1 MB, or one that is no UTF-8, stands in its document alone and not in export.json too",
 	"of a file of more than 1 MB, a line that is longer than that is given in pieces, those that name the person",
 	"of a file that is no text, and of one of more than 64 MB in another encoding than UTF-8, it is said where it lies",
@@ -60,6 +60,7 @@ type exporter struct {
 	items   *spool
 	head    exportHead
 	count   int
+	own     []string    // the items of the store at hand that are the subject's alone
 	rows    []exportRow // what was exported, then what was not
 	not     []exportRow
 	missing []string
@@ -129,6 +130,7 @@ func (e *exporter) index() exportIndex {
 
 // found exports the store's listed and quarantined items, each read again.
 func (e *exporter) found(ctx context.Context, s model.Store, q *search) error {
+	e.own = nil
 	for i := range q.found {
 		f := &q.found[i]
 		it, err := again(ctx, s, f)
@@ -147,6 +149,9 @@ func (e *exporter) found(ctx context.Context, s model.Store, q *search) error {
 			x.Modified = &at
 		}
 		shared := len(f.Others) > 0 || !f.Tagged && mentions(e.m, it.Body, tierOf(s, it).Document == model.Opaque)
+		if !shared {
+			e.own = append(e.own, it.ID)
+		}
 		e.text(&x, it.Body, shared && !it.Has(model.FlagBinary))
 		for _, field := range it.Meta {
 			if !x.Partial || e.m.Names(field.Name+"\n"+field.Value) {
@@ -222,7 +227,11 @@ func (e *exporter) layers(ctx context.Context, s model.Store, q *search) error {
 		e.miss(s.Name, "what lies beside its items cannot be listed: %s", model.KindOf(err))
 		return ctx.Err()
 	}
-	layers = slices.DeleteFunc(layers, func(l model.Layer) bool { return l.Kind == model.LayerItem })
+	told, err := e.databaseRows(ctx, s, q, layers)
+	if err != nil {
+		return err
+	}
+	layers = slices.DeleteFunc(layers, func(l model.Layer) bool { return l.Kind == model.LayerItem || told[l.ID] })
 	scans := scanLayers(ctx, e.m, s, layers, q.bystanders, func(l model.Layer) bool { return l.Readable }, nil)
 	if ctx.Err() != nil {
 		return model.FromContext(ctx, "gdpr-export")
@@ -245,6 +254,64 @@ func (e *exporter) layers(ctx context.Context, s model.Store, q *search) error {
 		}
 	}
 	return nil
+}
+
+// databaseRows exports the rows of the store's databases that are no items, as texts of their layers, and returns the
+// layers that it spoke of.
+func (e *exporter) databaseRows(ctx context.Context, s model.Store, q *search, layers []model.Layer) (map[string]bool, error) {
+	told := map[string]bool{}
+	if !slices.ContainsFunc(layers, func(l model.Layer) bool { return l.Rows }) {
+		return told, nil
+	}
+	kind := map[string]string{}
+	for _, l := range layers {
+		kind[l.ID] = layerName(l)
+	}
+	const reason = "its rows are of the person, or name the person"
+	type rows struct {
+		text    strings.Builder
+		partial bool
+	}
+	read, closed := map[string]*rows{}, map[string]bool{}
+	var failed error
+	flush := func(layer string) {
+		r := read[layer]
+		delete(read, layer)
+		failed = errors.Join(failed, e.add(exportItem{Store: s.Name, ID: layer, Layer: kind[layer], Reason: reason, Partial: r.partial, Body: r.text.String()}))
+	}
+	_, err := s.Maintainer.Scrub(ctx, model.ScrubRequest{Dry: true, Listed: layers, Removed: e.own, Subjects: []string{e.head.Subject}, Concerns: concerns(e.m, q.bystanders), Redact: redactor(e.m),
+		Found: func(layer, text string, whole bool) {
+			told[layer] = true
+			if !whole {
+				text = linesNaming(e.m, text)
+			}
+			if text == "" || !utf8.ValidString(text) {
+				closed[layer] = true
+				return
+			}
+			if read[layer] == nil {
+				read[layer] = &rows{}
+			}
+			r := read[layer]
+			r.partial = r.partial || !whole
+			r.text.WriteString(strings.TrimSuffix(text, "\n") + "\n")
+			if r.text.Len() > inlined {
+				flush(layer)
+			}
+		}})
+	if ctx.Err() != nil {
+		return nil, model.FromContext(ctx, "gdpr-export")
+	}
+	if err != nil {
+		e.miss(s.Name, "the rows of its database beside the items cannot be read: %s", model.KindOf(err))
+	}
+	for _, layer := range slices.Sorted(maps.Keys(read)) {
+		flush(layer)
+	}
+	for _, layer := range slices.Sorted(maps.Keys(closed)) {
+		e.leaveOut(s.Name, layer, kind[layer], reason, noText)
+	}
+	return told, failed
 }
 
 // layer exports the subject's part of a file beside the items: of a text the lines that name the subject, as
@@ -274,7 +341,7 @@ func (e *exporter) layer(ctx context.Context, s model.Store, l model.Layer, rep 
 }
 
 // noText says why a file is left out.
-const noText = "it is no text and may hold others too; rows of a database that are items are given as items, its other rows are not given: look at them with the program that wrote them"
+const noText = "it is no text and may hold others too; rows of a database that are text are given by themselves: look at the rest with the program that wrote it"
 
 // decodes reports whether bytes that contain a NUL begin a text in another encoding.
 func decodes(begin []byte) bool {

@@ -1,8 +1,11 @@
 package gdpr_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -158,36 +161,52 @@ func TestHoldHidesNothing(t *testing.T) {
 	}
 }
 
-// TestAnExportSaysThatForeignRowsAreNotGiven: another program's table names the subject. Its rows are
-// no items, so the export must not list them as items but say where they are.
-func TestAnExportSaysThatForeignRowsAreNotGiven(t *testing.T) {
+// TestAnExportGivesRowsBesideItems: rows of the person's items and of the person are given whole, and of others' rows the
+// lines that name the person, also from a table of another program. A compressed cell is spoken of.
+func TestAnExportGivesRowsBesideItems(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "prefers tea", DataSubjectID: ana})
-	db, err := sql.Open("sqlite3", "file:"+w.path("db"))
-	if err != nil {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write([]byte("of " + name)); err != nil || z.Close() != nil {
 		t.Fatal(err)
 	}
-	execAll(t, db, `CREATE TABLE notes(xid TEXT PRIMARY KEY, txt TEXT)`, `INSERT INTO notes VALUES('k1', 'ask `+name+` of c01')`)
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	execFile(t, w.path("db"), `CREATE TABLE notes(xid TEXT PRIMARY KEY, txt TEXT)`, `INSERT INTO notes VALUES('k1', 'bob is other
+ask `+name+` of c01'), ('k2', 'bob is other')`, `CREATE TABLE packs(b BLOB)`, fmt.Sprintf(`INSERT INTO packs VALUES (x'%x')`, packed.Bytes()))
+	mem0 := liteStore(t, w, "mem0", `CREATE TABLE vectors (id TEXT PRIMARY KEY, vector BLOB, payload TEXT)`, `INSERT INTO vectors VALUES ('m1', x'00', '{"user_id":"`+ana+`","data":"likes rye"}'), ('b1', x'00', '{"user_id":"bob","data":"met `+name+`"}')`)
+	execFile(t, filepath.Join(filepath.Dir(mem0), "past.db"), `INSERT INTO memory_history (memory_id, new_value, action) VALUES ('m1', 'liked c02', 'ADD'), ('gone', 'c03 of
+`+name+`', 'ADD'), ('b1', 'bob is other
+met `+name+` c04', 'ADD'), ('b1', 'bob is other', 'ADD')`)
+	liteStore(t, w, "mastra", `CREATE TABLE mastra_threads (id TEXT PRIMARY KEY, resourceId TEXT, title TEXT, metadata TEXT, createdAt TEXT, updatedAt TEXT, note TEXT)`,
+		`CREATE TABLE mastra_messages (id TEXT PRIMARY KEY, thread_id TEXT, content TEXT, role TEXT, type TEXT, createdAt TEXT, resourceId TEXT)`,
+		`INSERT INTO mastra_threads VALUES ('t1', '`+ana+`', 'rye', NULL, '', '', 'c05'), ('t2', 'bob', 'rye', NULL, '', '', 'bob is other')`,
+		`CREATE TABLE mastra_ai_spans (resourceId TEXT, input TEXT, took INTEGER)`, `INSERT INTO mastra_ai_spans VALUES ('`+ana+`', 'c06', 417), ('bob', 'bob is other', 1)`,
+		`CREATE TABLE mastra_thread_state (threadId TEXT, type TEXT, value TEXT)`, `INSERT INTO mastra_thread_state VALUES ('t1', 'x', 'c07'), ('t2', 'x', 'bob is other')`)
+	plant(t, w.dir, map[string]string{"claw/openclaw.json": "{}", "claw/workspace/memory/2026-01-01.md": "bob is other\n", "claw/agents/main/agent/openclaw-agent.sqlite": ""})
+	execFile(t, filepath.Join(w.dir, "claw/agents/main/agent/openclaw-agent.sqlite"), `CREATE TABLE memory_index_chunks (id TEXT PRIMARY KEY, path TEXT, text TEXT)`, `CREATE TABLE transcript_events (event TEXT)`,
+		`INSERT INTO memory_index_chunks VALUES ('1', 'memory/gone.md', 'c08 of `+name+`'), ('2', 'memory/2026-01-01.md', 'bob is other')`, `INSERT INTO transcript_events VALUES ('c09 of `+name+`'), ('bob is other')`)
+	w.more = append(w.more, backends.StoreConfig{Name: "claw", Kind: "openclaw", Path: filepath.Join(w.dir, "claw")})
 	w.open()
 	e, ix, _ := export(t, w, w.file().ID)
+	all := ""
 	for _, it := range e.Items {
-		if strings.Contains(it.Body, "c01") {
-			t.Errorf("the row is given, in %s: mend the words", it.ID)
+		if it.Layer != "item" {
+			all += it.Body
 		}
 	}
-	i := slices.IndexFunc(ix.Found, func(f found) bool { return f.ID == "memory.sqlite:notes" })
-	if i < 0 {
-		t.Fatalf("the table is not spoken of: %+v", ix.Found)
+	for _, canary := range []string{"c01", "c02", "c03", "c04", "c05", "c06", "took: 417", "c07", "c08", "c09"} {
+		if !strings.Contains(all, canary) {
+			t.Errorf("%s is not in the export", canary)
+		}
 	}
-	if row := ix.Found[i]; row.Document != "" || !strings.Contains(row.Why, "its other rows are not given") || strings.Contains(row.Why, "among the items") {
-		t.Errorf("%+v", row)
+	if strings.Contains(all, "bob is other") {
+		t.Errorf("the export holds what is another's: %s", all)
 	}
-	if !slices.ContainsFunc(ix.Rules, func(r string) bool { return strings.Contains(r, "tables of other programs") }) {
-		t.Errorf("the rules do not speak of other tables: %q", ix.Rules)
+	if !slices.ContainsFunc(ix.Found, func(f found) bool {
+		return f.ID == "memory.sqlite:packs" && f.Document == "" && strings.Contains(f.Why, "no text")
+	}) {
+		t.Errorf("the compressed cell is not spoken of: %+v", ix.Found)
 	}
 }
 

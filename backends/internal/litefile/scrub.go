@@ -74,7 +74,8 @@ func (m Medium) schemaNames(ctx context.Context, req model.ScrubRequest) (kind s
 }
 
 // wouldClean asks about each table whose rows the scrub would change because they name
-// the subject, or belong to the subject. Rows tied to an item go with it, and are not asked about.
+// the subject, or belong to the subject. Rows tied to an item go with it, and are not asked about. It shows all of
+// these rows to Found.
 func (m Medium) wouldClean(q *Query, req model.ScrubRequest) error {
 	tables, err := m.sideTables(q)
 	if err != nil {
@@ -96,6 +97,10 @@ func (m Medium) wouldClean(q *Query, req model.ScrubRequest) error {
 			}
 			found = n > 0
 		}
+		tell, err := m.teller(q, table, key, req)
+		if err != nil {
+			return err
+		}
 		for _, p := range table.parts {
 			if err := m.tellHeld(q, table.name, key, p, req); err != nil {
 				return err
@@ -105,7 +110,9 @@ func (m Medium) wouldClean(q *Query, req model.ScrubRequest) error {
 				return err
 			}
 			err = eachRow(q, table.name, key, p.columns, where, args, func(at, cells []any) error {
-				found = found || clean(at, cells, req, nil) != nil
+				names := clean(at, cells, req, nil) != nil
+				found = found || names
+				tell(p, at, cells, names)
 				return nil
 			})
 			if err != nil {

@@ -221,7 +221,7 @@ func (d *Database) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.L
 		if tied {
 			req.Permits(d.Layer, nil)
 		}
-		return nil, nil
+		return nil, d.tell(ctx, req)
 	}
 	traced := tied
 	for _, layer := range d.cleaned() {
@@ -320,6 +320,27 @@ func (d *Database) tied(ctx context.Context, req model.ScrubRequest) (tied bool,
 		tied, err = d.Tied(ctx, f, req.Removed)
 	}
 	return tied, errors.Join(err, f.Close())
+}
+
+// tell shows the rows to Found, those of the tables that stay among them.
+func (d *Database) tell(ctx context.Context, req model.ScrubRequest) error {
+	if req.Found == nil {
+		return nil
+	}
+	f, err := litefile.Open(d.Path, true)
+	if err != nil {
+		return err
+	}
+	m := d.Medium(f)
+	m.Items = nil
+	_, err = m.Scrub(ctx, model.ScrubRequest{Dry: true, Removed: req.Removed, Subjects: req.Subjects, Concerns: req.Concerns, Redact: req.Redact, Found: func(layer, text string, whole bool) {
+		at := d.Layer
+		if slices.Contains(d.Apart, strings.TrimPrefix(layer, f.Name+":")) {
+			at = d.ApartLayer
+		}
+		req.Found(at, text, whole)
+	}})
+	return errors.Join(err, f.Close())
 }
 
 func (d *Database) unread(err error) model.LayerResult {
