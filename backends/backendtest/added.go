@@ -386,7 +386,9 @@ func cleanPoison(t TB, e *Env, ts model.TierSpec) {
 	r.ID, r.Mode, r.IfMatch = it.ID, model.Replace, it.Revision
 	r.Content = before + e.Poison + "\n"
 	unchanged(t, s, "more poison", func() { refused(t, s, r, model.InvalidInput) })
-	r.Content = strings.Replace(before, "some tail\n", "", 1)
+	r.Content, r.Unseen = strings.Replace(before, "some tail\n", "", 1), true
+	unchanged(t, s, "a revision that the caller has not seen", func() { refused(t, s, r, model.InvalidInput) })
+	r.Unseen = false
 	res := retain(t, s, r) // still poisoned, but nothing was added
 	r.Content = "heading\n"
 	unchanged(t, s, "a stale revision", func() { refused(t, s, r, model.Conflict) })
@@ -404,7 +406,9 @@ func cleanOverCap(t TB, e *Env, ts model.TierSpec) {
 	r.ID, r.Mode, r.IfMatch = it.ID, model.Replace, it.Revision
 	r.Content = strings.Repeat("x", int(ts.Cap)+101)
 	unchanged(t, s, "more bytes over the cap", func() { refused(t, s, r, model.InvalidInput) })
-	r.Content = strings.Repeat("x", int(ts.Cap)+50)
+	r.Content, r.Unseen = strings.Repeat("x", int(ts.Cap)+50), true
+	unchanged(t, s, "a revision that the caller has not seen", func() { refused(t, s, r, model.InvalidInput) })
+	r.Unseen = false
 	res := retain(t, s, r)
 	r.Content, r.IfMatch = "short", res.Revision
 	retain(t, s, r)

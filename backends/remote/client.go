@@ -42,6 +42,8 @@ type client struct {
 	host  string // for people
 	// erases: the server knows Erase, and refuses it where the token may not erase. An older one refuses the word.
 	erases bool
+	// unseen: the server knows Unseen.
+	unseen bool
 	// renames: a changed item may have another id (R14).
 	renames bool
 }
@@ -98,6 +100,7 @@ func (r *client) minimal(c Config) model.Store {
 
 func (r *client) declared(c Config, info storeInfo) model.Store {
 	_, r.erases = info.Features[model.FeatureErase]
+	r.unseen = info.Unseen
 	s := model.Store{
 		Name: c.Name, Kind: Kind, Location: r.host, ReadOnly: info.ReadOnly, ReadOnlyReason: r.conceal(info.ReadOnlyReason),
 		Tiers: mapped(info.Tiers, tierIn), Orders: info.Orders, Deviations: mapped(info.Deviations, func(d deviation) model.Deviation { return model.Deviation(d) }), Features: info.Features, Limits: info.Limits,
@@ -268,7 +271,7 @@ func (r *client) Retain(ctx context.Context, req model.RetainRequest) (model.Ret
 		return model.RetainResult{}, err
 	}
 	w := retainRequest{WorkspaceID: req.WorkspaceID, AgentID: req.AgentID, CrewID: req.CrewID, Tier: req.Tier, Key: req.Key,
-		content: contentOf(req.Content), Mode: req.Mode, ID: id(req.ID), IfMatch: req.IfMatch, DataSubjectID: req.DataSubjectID, Binary: req.Binary, Restore: req.Restore, Erase: req.Erase && r.erases}
+		content: contentOf(req.Content), Mode: req.Mode, ID: id(req.ID), IfMatch: req.IfMatch, Unseen: req.Unseen && r.unseen, DataSubjectID: req.DataSubjectID, Binary: req.Binary, Restore: req.Restore, Erase: req.Erase && r.erases}
 	if w.Base64 != "" && !req.Binary {
 		return model.RetainResult{}, model.Errorf(model.InvalidInput, "retain", "the content is not UTF-8 text")
 	}

@@ -33,6 +33,7 @@ type storeInfo struct {
 	Limits         map[string]int  `json:"limits,omitempty"`
 	Notes          []string        `json:"notes,omitempty"`
 	Facets         []string        `json:"facets,omitempty"` // the optional reads that the server has
+	Unseen         bool            `json:"unseen,omitempty"` // retain takes the field; an older server refuses the word
 }
 
 type deviation struct {
@@ -100,6 +101,7 @@ type retainRequest struct {
 	Mode          model.Mode     `json:"mode"`
 	ID            id             `json:"id,omitempty"`
 	IfMatch       model.Revision `json:"if_match,omitempty"`
+	Unseen        bool           `json:"unseen,omitempty"`
 	Meta          *[]field       `json:"meta,omitempty"` // absent keeps the stored fields
 	DataSubjectID string         `json:"data_subject_id,omitempty"`
 	Binary        bool           `json:"binary,omitempty"`

@@ -132,7 +132,7 @@ func retain(ctx context.Context, s model.Store, r retainRequest) (any, error) {
 		return nil, err
 	}
 	req := model.RetainRequest{WorkspaceID: r.WorkspaceID, AgentID: r.AgentID, CrewID: r.CrewID, Tier: r.Tier, Key: r.Key, Content: text,
-		Mode: r.Mode, ID: string(r.ID), IfMatch: r.IfMatch, DataSubjectID: r.DataSubjectID, Binary: r.Binary, Restore: r.Restore, Erase: r.Erase}
+		Mode: r.Mode, ID: string(r.ID), IfMatch: r.IfMatch, Unseen: r.Unseen, DataSubjectID: r.DataSubjectID, Binary: r.Binary, Restore: r.Restore, Erase: r.Erase}
 	if r.Meta != nil {
 		req.Meta = mapped(*r.Meta, fieldIn)
 	}
@@ -179,7 +179,7 @@ func healthOf(ctx context.Context, s model.Store) (any, error) {
 
 func describe(_ context.Context, s model.Store) (any, error) {
 	out := storeInfo{Kind: s.Kind, ReadOnly: s.ReadOnly, ReadOnlyReason: s.ReadOnlyReason, Tiers: mapped(s.Tiers, func(t model.TierSpec) tier { return tierOut(t, s.Beside != nil) }),
-		Orders: s.Orders, Deviations: mapped(s.Deviations, func(d model.Deviation) deviation { return deviation(d) }), Features: s.Features, Limits: s.Limits, Notes: s.Notes}
+		Orders: s.Orders, Deviations: mapped(s.Deviations, func(d model.Deviation) deviation { return deviation(d) }), Features: s.Features, Limits: s.Limits, Notes: s.Notes, Unseen: true}
 	for _, f := range facets {
 		if f.has(s) {
 			out.Facets = append(out.Facets, f.name)
