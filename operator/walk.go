@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"memdesk/model"
@@ -15,19 +14,21 @@ import (
 // walked is a list made by a walk over every store, as far as pages have asked for it: a first page begins a
 // walk, later pages continue it. The zero value has none. It is safe for concurrent use.
 type walked[T any] struct {
-	mu     sync.Mutex
-	walk   *walk[T]
-	walks  int
-	cancel atomic.Pointer[context.CancelFunc] // ends the walk's reads; nil before the first walk
+	mu    sync.Mutex // of these fields: each walk has its own
+	walk  *walk[T]
+	walks int
 }
 
 // walk is one walk over all stores.
 type walk[T any] struct {
-	id    string
-	found []T
-	next  func() (T, bool)
-	stop  func()
-	done  bool
+	id     string
+	ctx    context.Context // of its reads
+	cancel context.CancelFunc
+	mu     sync.Mutex
+	found  []T
+	next   func() (T, bool)
+	stop   func()
+	done   bool
 }
 
 // walkedPage is one page. Until the walk has ended, the total is a lower bound and the page may be short.
@@ -43,41 +44,67 @@ const pageWait = time.Second
 
 // page is the page of q with the matching rows. problem says why a store could not be looked at, for a row that
 // tells of a store; such a row is not counted. begin starts a walk, which outlives its first page. A stream of
-// names has no deadline, so the end of ctx and the next first page end the reads of a walk that hangs.
+// names has no deadline, so the end of ctx and the next first page end the reads of a walk that hangs. A first page
+// whose walk was ended by another goes on with the newest: reads that were cut short say nothing about a store.
 func (l *walked[T]) page(ctx context.Context, op string, q PageQuery, matches func(T) bool, problem func(T) string, begin func(context.Context) iter.Seq[T]) (walkedPage[T], error) {
-	if c := l.cancel.Load(); c != nil && q.Cursor == "" {
-		(*c)()
+	id, n, more := strings.Cut(q.Cursor, ":")
+	at, err := 0, error(nil)
+	if q.Cursor != "" {
+		at, err = strconv.Atoi(n)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	at := 0
-	if q.Cursor == "" {
-		walkCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-		l.cancel.Store(&cancel)
-		l.begin(begin(walkCtx))
-	} else {
-		id, n, ok := strings.Cut(q.Cursor, ":")
-		var err error
-		if at, err = strconv.Atoi(n); !ok || err != nil || at < 0 || l.walk == nil || id != l.walk.id {
+	for first := true; ; first = false {
+		l.mu.Lock()
+		switch ended := l.walk == nil || l.walk.ctx.Err() != nil; {
+		case q.Cursor == "" && (first || ended):
+			l.begin(ctx, begin)
+		case q.Cursor != "" && (!more || err != nil || at < 0 || ended || id != l.walk.id):
+			l.mu.Unlock()
 			return walkedPage[T]{}, model.Errorf(model.InvalidInput, op, "this cursor is of another list")
 		}
+		w := l.walk
+		l.mu.Unlock()
+		if page, whole := w.page(ctx, at, q.Limit, matches, problem); whole {
+			return page, nil
+		}
+		if err := model.FromContext(ctx, op); err != nil {
+			return walkedPage[T]{}, err
+		}
 	}
-	defer context.AfterFunc(ctx, *l.cancel.Load())()
-	w, page := l.walk, walkedPage[T]{}
+}
+
+// begin ends the running walk and starts one.
+func (l *walked[T]) begin(ctx context.Context, rows func(context.Context) iter.Seq[T]) {
+	if l.walk != nil {
+		l.walk.cancel()
+	}
+	l.walks++
+	w := &walk[T]{id: strconv.Itoa(l.walks)}
+	w.ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	w.next, w.stop = iter.Pull(rows(w.ctx))
+	context.AfterFunc(w.ctx, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.stop()
+	})
+	l.walk = w
+}
+
+// page is a page of this walk; whole: no read of it was cut short.
+func (w *walk[T]) page(ctx context.Context, at, limit int, matches func(T) bool, problem func(T) string) (page walkedPage[T], whole bool) {
+	defer context.AfterFunc(ctx, w.cancel)()
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	until := time.Now().Add(pageWait)
 	for i := at; ; i++ {
 		if i == len(w.found) && !w.more() {
 			break
-		}
-		if err := model.FromContext(ctx, op); err != nil {
-			return walkedPage[T]{}, err
 		}
 		if row := w.found[i]; problem(row) != "" {
 			page.problems = append(page.problems, problem(row))
 		} else if matches(row) {
 			page.rows = append(page.rows, row)
 		}
-		if len(page.rows) == q.Limit || len(page.rows) > 0 && time.Now().After(until) {
+		if len(page.rows) == limit || len(page.rows) > 0 && time.Now().After(until) {
 			page.next = w.id + ":" + strconv.Itoa(i+1)
 			break
 		}
@@ -88,25 +115,18 @@ func (l *walked[T]) page(ctx context.Context, op string, q PageQuery, matches fu
 		}
 	}
 	page.total.AtLeast = !w.done
-	return page, nil
+	return page, w.done || w.ctx.Err() == nil
 }
 
-// begin ends the running walk and starts one over rows.
-func (l *walked[T]) begin(rows iter.Seq[T]) {
-	if l.walk != nil {
-		l.walk.stop()
-	}
-	l.walks++
-	next, stop := iter.Pull(rows)
-	l.walk = &walk[T]{id: strconv.Itoa(l.walks), next: next, stop: stop}
-}
-
-// more finds one more row, or ends the walk.
+// more finds one more row, or ends the walk. A row that was read while the walk was ended is none.
 func (w *walk[T]) more() bool {
 	if w.done {
 		return false
 	}
 	row, ok := w.next()
+	if w.ctx.Err() != nil {
+		return false
+	}
 	if !ok {
 		w.done = true
 		w.stop()

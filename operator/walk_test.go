@@ -33,14 +33,13 @@ func TestAWalkThatHangs(t *testing.T) {
 	<-reads
 	leave()
 	<-ended // with its row, or with the reason
-	go page(t.Context())
+	ctx, leave = context.WithCancel(t.Context())
+	go page(ctx)
 	<-reads
-	go page(t.Context()) // as ctrl+r does
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	go page(ctx) // as ctrl+r does
 	<-reads
-	(*l.cancel.Load())()
+	leave()
+	<-ended
 	<-ended
 }
 
@@ -57,5 +56,50 @@ func TestAStoreThatIsNotReadIsNoRow(t *testing.T) {
 	page, err := l.page(t.Context(), "list", PageQuery{Limit: 9}, even, problem, func(context.Context) iter.Seq[int] { return slices.Values([]int{1, 2, 3, 4}) })
 	if err != nil || !slices.Equal(page.rows, []int{2, 4}) || page.total.N != 2 || !slices.Equal(page.problems, []string{"three is not read"}) {
 		t.Errorf("%+v, %v", page, err)
+	}
+}
+
+// TestAPageWhoseWalkAnotherEnded: the list and the marks of one pane share a walk. The page of the one that began
+// first has the rows of the newer walk, and none that the end of its own made up.
+func TestAPageWhoseWalkAnotherEnded(t *testing.T) {
+	all, none := func(int) bool { return true }, func(int) string { return "" }
+	var l walked[int]
+	reads, walks := make(chan struct{}), 0
+	begin := func(ctx context.Context) iter.Seq[int] {
+		walks++
+		last := walks > 1
+		return func(yield func(int) bool) {
+			if !yield(1) {
+				return
+			}
+			if !last {
+				reads <- struct{}{}
+				<-ctx.Done()
+				for yield(-1) { // what a store says of each item then
+				}
+				return
+			}
+			yield(2)
+		}
+	}
+	type answer struct {
+		walkedPage[int]
+		error
+	}
+	answers := make(chan answer)
+	ask := func() {
+		page, err := l.page(t.Context(), "list", PageQuery{Limit: 9}, all, none, begin)
+		answers <- answer{page, err}
+	}
+	go ask()
+	<-reads
+	go ask()
+	for range 2 {
+		if got := <-answers; got.error != nil || !slices.Equal(got.rows, []int{1, 2}) || got.total.AtLeast || got.total.N != 2 {
+			t.Errorf("%+v, %v", got.walkedPage, got.error)
+		}
+	}
+	if walks != 2 {
+		t.Errorf("%d walks for two questions", walks)
 	}
 }
