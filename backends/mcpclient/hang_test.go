@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"memdesk/backends"
+	"memdesk/backends/backendtest"
 	"memdesk/backends/mcpclient"
 	"memdesk/internal/clock"
 	"memdesk/model"
@@ -35,8 +36,12 @@ func TestAServerThatHangsIsStartedAgain(t *testing.T) {
 		}
 		return s.Provider.Health(t.Context()).State
 	}
-	if got := state(); got != model.HealthOK {
-		t.Fatalf("before: %s", got)
+	first, err := fleet.Store("far")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := backendtest.Health(t, first); got.State != model.HealthOK {
+		t.Fatalf("before: %+v", got)
 	}
 	clk.Advance(time.Hour) // an hour without a call is not an hour without an answer
 	signal := func(sig syscall.Signal) {
