@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -82,24 +83,24 @@ func TestIdleLogins(t *testing.T) {
 
 // A login without a console must end; one with a console must stay, and so must a connection until its
 // last console has ended.
-func TestPatience(t *testing.T) {
-	s := servePatient(t, 0, 50*time.Millisecond)
+func TestPatience(t *testing.T) { synctest.Test(t, testPatience) }
+
+func testPatience(t *testing.T) {
+	l := newInside()
+	s := serveOn(t, 0, l, l.dial)
 	_, open := s.console(s.ana)
 	idle, err := s.dial(ssh.PublicKeys(s.ben))
 	if err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- idle.Wait() }()
-	if err := wait(t, "the end of a login without a console", ended); err == nil {
+	if err := idle.Wait(); err == nil {
 		t.Error("it ends without an error")
 	}
 	open.press("a")
 	open.until(open.out, "key a")
 	c, left := s.console(s.ana)
 	left.press("q")
-	go func() { ended <- c.Wait() }()
-	wait(t, "the end of a connection whose console has ended", ended)
+	_ = c.Wait() // says that it was cut
 	open.press("b")
 	open.until(open.out, "key b")
 }
@@ -246,7 +247,7 @@ func TestSizesBeforeAShell(t *testing.T) {
 		}
 	}
 	_ = c.Close()
-	for range 500 {
+	for end := time.Now().Add(limit); time.Now().Before(end); {
 		stacks := make([]byte, 1<<20)
 		if !strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "ssh.(*session).handleRequests") {
 			return

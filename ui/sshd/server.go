@@ -35,8 +35,6 @@ type Options struct {
 	Console func(ctx context.Context, s Session) error
 	// Sessions bounds the concurrent sessions; 0 is DefaultSessions.
 	Sessions int
-	// Patience is the longest time from login to console; 0 means 30 s.
-	Patience time.Duration
 	// Log takes one line about an event, unescaped: a sentence and its arguments; nil drops it.
 	Log func(format string, args ...any)
 }
@@ -59,8 +57,8 @@ func New(o Options) (*Server, error) {
 	if o.HostKey == nil || o.Keys == nil || o.Console == nil {
 		return nil, errors.New("serve ssh: host key, authorized keys and console are needed")
 	}
-	o.Sessions, o.Patience = cmp.Or(o.Sessions, DefaultSessions), cmp.Or(o.Patience, patience)
-	s := &Server{o: o, seat: make(chan struct{}, o.Sessions), lobby: &lobby{size: maxWaiting, patience: o.Patience}, ctx: context.Background(), held: map[string]int{}}
+	o.Sessions = cmp.Or(o.Sessions, DefaultSessions)
+	s := &Server{o: o, seat: make(chan struct{}, o.Sessions), lobby: &lobby{size: maxWaiting, patience: patience}, ctx: context.Background(), held: map[string]int{}}
 	var err error
 	s.ssh, err = wish.NewServer(
 		wish.WithPublicKeyAuth(s.admit), // the only method: passwords and "none" are refused

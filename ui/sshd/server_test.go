@@ -17,7 +17,7 @@ import (
 )
 
 // limit bounds a test's wait for an event that must come; only a failure waits that long.
-const limit = 15 * time.Second
+const limit = time.Minute
 
 func wait[T any](t *testing.T, what string, ch <-chan T) T {
 	t.Helper()
@@ -37,6 +37,7 @@ func wait[T any](t *testing.T, what string, ch <-chan T) T {
 type served struct {
 	t        *testing.T
 	addr     string
+	reach    func() (net.Conn, error) // opens a connection
 	host     ssh.PublicKey
 	ana, ben ssh.Signer
 	sessions chan sshd.Session
@@ -100,14 +101,21 @@ func (s *served) echo(ctx context.Context, one sshd.Session) error {
 	}
 }
 
-func serve(t *testing.T, sessions int) *served { return servePatient(t, sessions, 0) }
-
-func servePatient(t *testing.T, sessions int, patience time.Duration) *served {
+func serve(t *testing.T, sessions int) *served {
 	t.Helper()
-	s := &served{t: t, ana: newKey(t), ben: newKey(t), sessions: make(chan sshd.Session, 64), ended: make(chan error, 1)}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return serveOn(t, sessions, l, func() (net.Conn, error) { return net.DialTimeout("tcp", l.Addr().String(), limit) })
+}
+
+func serveOn(t *testing.T, sessions int, l net.Listener, reach func() (net.Conn, error)) *served {
+	t.Helper()
+	s := &served{t: t, addr: l.Addr().String(), reach: reach, ana: newKey(t), ben: newKey(t), sessions: make(chan sshd.Session, 64), ended: make(chan error, 1)}
 	host := newKey(t)
 	s.host = host.PublicKey()
-	server, err := sshd.New(sshd.Options{HostKey: host, Keys: s.keys, Console: s.echo, Sessions: sessions, Patience: patience, Log: func(format string, args ...any) {
+	server, err := sshd.New(sshd.Options{HostKey: host, Keys: s.keys, Console: s.echo, Sessions: sessions, Log: func(format string, args ...any) {
 		l := fmt.Sprintf(format, args...)
 		s.mu.Lock()
 		s.log = append(s.log, l)
@@ -120,11 +128,6 @@ func servePatient(t *testing.T, sessions int, patience time.Duration) *served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.addr = l.Addr().String()
 	var ctx context.Context
 	ctx, s.end = context.WithCancel(context.Background())
 	go func() { s.ended <- server.Serve(ctx, l) }()
@@ -138,7 +141,15 @@ func servePatient(t *testing.T, sessions int, patience time.Duration) *served {
 }
 
 func (s *served) dial(auth ...ssh.AuthMethod) (*ssh.Client, error) {
-	return ssh.Dial("tcp", s.addr, &ssh.ClientConfig{User: "someone", Auth: auth, HostKeyCallback: ssh.FixedHostKey(s.host), Timeout: limit})
+	conn, err := s.reach()
+	if err != nil {
+		return nil, err
+	}
+	c, channels, requests, err := ssh.NewClientConn(conn, s.addr, &ssh.ClientConfig{User: "someone", Auth: auth, HostKeyCallback: ssh.FixedHostKey(s.host)})
+	if err != nil {
+		return nil, err
+	}
+	return ssh.NewClient(c, channels, requests), nil
 }
 
 // terminal is a session with a pseudo-terminal, from the client's side.
