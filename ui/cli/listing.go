@@ -44,12 +44,16 @@ type watchRound struct {
 	first     bool
 	whole     bool              // each row has a name of its own
 	now, last map[string]string // output of a row, by the row's name; of a line, by the line
+	ended     func() error      // why the watch is over: a look that was cut short brings no news
 }
 
-// isNew reports whether the last round did not print the same line under this name.
+// isNew reports whether the watch goes on and the last round did not print the same line under this name.
 func (r *watchRound) isNew(name, line string) bool {
 	if r == nil {
 		return true
+	}
+	if r.ended != nil && r.ended() != nil {
+		return false
 	}
 	if name == "" || !r.whole {
 		name = "\x00" + line
@@ -84,7 +88,7 @@ func (r *watchRound) gone() (out []string) {
 // watchList repeats a command until it is interrupted. An error of usage in the first round ends it. An
 // error of a store is printed once, until it changes.
 func (a *app) watchList(ctx context.Context, whole bool, run func() error) error {
-	a.round = &watchRound{first: true, whole: whole, now: map[string]string{}}
+	a.round = &watchRound{first: true, whole: whole, now: map[string]string{}, ended: ctx.Err}
 	a.tables = map[string]*table{}
 	for {
 		err := run()
@@ -113,7 +117,7 @@ func (a *app) watchList(ctx context.Context, whole bool, run func() error) error
 		if a.session != nil && a.session.Fleet != nil {
 			a.session.Fleet.ReopenClosed(ctx)
 		}
-		a.round = &watchRound{whole: whole, now: map[string]string{}, last: a.round.now}
+		a.round = &watchRound{whole: whole, now: map[string]string{}, last: a.round.now, ended: ctx.Err}
 	}
 }
 
