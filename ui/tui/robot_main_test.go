@@ -141,8 +141,6 @@ func play(scenario string) error {
 			fakes["graph"].reading = func() { waitGone(os.Getenv(goneEnv)) }
 		case "lingers":
 			fakes["crewship"].lingers = true
-		case "idle":
-			o.Clock, o.IdleLock = clock.System{}, 300*time.Millisecond
 		case "meddle": // another writer changes each item right before the operator's change
 			acting(&o, &actsFake{fakes: fakes, meddle: func(store, id string) { fakes[store].write(id, "written by somebody else\n") }})
 		case "down": // while a file exists
