@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 
 	"memdesk/backends/backendtest"
 	"memdesk/backends/seam/crewship"
@@ -371,7 +372,9 @@ func TestParallelAppendsAllSurvive(t *testing.T) {
 }
 
 // TestALockedFile holds the lock as an agent's tool would.
-func TestALockedFile(t *testing.T) {
+func TestALockedFile(t *testing.T) { synctest.Test(t, testALockedFile) }
+
+func testALockedFile(t *testing.T) {
 	s, dir := openMemory(t, map[string]string{"AGENT.md": "old", "AGENT.md.lock": ""})
 	f, err := os.OpenFile(filepath.Join(dir, "AGENT.md.lock"), os.O_RDWR, 0)
 	if err != nil {
