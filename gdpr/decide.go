@@ -96,6 +96,10 @@ func (d *Desk) decide(ctx context.Context, m *subject.Matcher, s model.Store, q 
 	if err := q.addFalls(ctx, m, going, by != "", settle); err != nil {
 		return nil, err
 	}
+	under, err := q.underNamed(ctx, m, going)
+	if err != nil {
+		return nil, err
+	}
 	var out []Step
 	renamed := map[string]string{}
 	for i := range q.found {
@@ -140,7 +144,10 @@ func (d *Desk) decide(ctx context.Context, m *subject.Matcher, s model.Store, q 
 		case Redact:
 			switch id := f.Item.ID; {
 			case !m.Names(id):
-			case tierOf(s, f.Item).OwnerMakes:
+				if parent := under[id]; parent != "" {
+					st.Reason += "; it belongs to " + parent + ", whose id names the subject: forget that one as a whole, or keep both back"
+				}
+			case keepsID(s, f.Item):
 				st.Reason += "; " + ownIDsReason
 			case slices.ContainsFunc(q.children[id], func(child string) bool { return q.held(child) != "" }):
 				st.Reason += "; an item on hold hangs under it, so it keeps its id"
@@ -356,6 +363,9 @@ func leftTo(s model.Store, it model.Item) string {
 	}
 	return ""
 }
+
+// keepsID reports whether an item that stays keeps its id, whatever that names.
+func keepsID(s model.Store, it model.Item) bool { return tierOf(s, it).OwnerMakes }
 
 // tierOf is what a store declares of an item's tier; nothing where the store does not know the tier.
 func tierOf(s model.Store, it model.Item) model.TierSpec {

@@ -87,11 +87,32 @@ func (q *search) removed(m *subject.Matcher, going map[string]bool) []string {
 		if f.Layer == layerQuarantine || q.held(id) != "" || q.stays[id] {
 			continue
 		}
-		if going[id] || m.Names(id) {
+		if going[id] || m.Names(id) && !keepsID(q.store, f.Item) {
 			out = append(out, id)
 		}
 	}
 	return out
+}
+
+// underNamed maps what would fall with an item that stays under an id that names the subject to that item.
+func (q *search) underNamed(ctx context.Context, m *subject.Matcher, going map[string]bool) (map[string]string, error) {
+	under := map[string]string{}
+	if q.store.Falls == nil {
+		return under, nil
+	}
+	for _, f := range q.found {
+		if going[f.Item.ID] || !m.Names(f.Item.ID) || !keepsID(q.store, f.Item) {
+			continue
+		}
+		falls, err := q.store.Falls(ctx, []string{f.Item.ID})
+		if err != nil {
+			return nil, err
+		}
+		for _, fall := range falls {
+			under[fall.ID] = f.Item.ID
+		}
+	}
+	return under, nil
 }
 
 // add turns a falling item into a found one, unless it is known already.

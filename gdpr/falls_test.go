@@ -290,3 +290,36 @@ func TestForgettingTakesNoHeldItemAlong(t *testing.T) {
 		}
 	}
 }
+
+// TestMembersOfAThreadThatStays: another's thread has an id that names the subject and that only its program gives. What
+// belongs to it goes with it when the operator chooses so, and until then stays as it is and in its thread.
+func TestMembersOfAThreadThatStays(t *testing.T) {
+	w := newWorld(t)
+	path := liteStore(t, w, "mastra", `CREATE TABLE mastra_threads (id TEXT PRIMARY KEY, resourceId TEXT, title TEXT, metadata TEXT, createdAt TEXT, updatedAt TEXT)`,
+		`CREATE TABLE mastra_messages (id TEXT PRIMARY KEY, thread_id TEXT, content TEXT, role TEXT, type TEXT, createdAt TEXT, resourceId TEXT)`,
+		`CREATE TABLE mastra_thread_state (threadId TEXT, type TEXT, value TEXT)`,
+		`INSERT INTO mastra_threads VALUES ('with `+name+`', 'bob', 'rye', NULL, '', '')`,
+		`INSERT INTO mastra_messages VALUES ('m1', 'with `+name+`', '{"format":2,"parts":[{"type":"text","text":"oats of `+name+`"}]}', 'user', 'v2', '', 'bob'), ('m2', 'with `+name+`', '{"format":2,"parts":[]}', 'user', 'v2', '', 'bob'),
+			('m3', 'gone `+name+`', '{"format":2,"parts":[]}', 'user', 'v2', '', 'bob')`,
+		`INSERT INTO mastra_thread_state VALUES ('with `+name+`', 'x', '1')`)
+	w.open()
+	r := w.file()
+	p := w.plan(r.ID)
+	if st := actions(p)["mastra:message/m2"]; st.Action != gdpr.Redact || !strings.Contains(st.Reason, "it belongs to thread/with") {
+		t.Errorf("the message: %+v", st)
+	}
+	if out, err := w.erase(p); err != nil || out.Status != gdpr.StatePartial {
+		t.Errorf("%s, %v", out.Status, err)
+	}
+	const kept = "with " + name + ":oats of [erased] with " + name + ":none gone [erased]:none with " + name
+	if got := cell(t, path, `SELECT group_concat(thread_id || ':' || COALESCE(json_extract(content, '$.parts[0].text'), 'none'), ' ') || ' ' || (SELECT threadId FROM mastra_thread_state) FROM (SELECT * FROM mastra_messages ORDER BY id)`); got != kept {
+		t.Errorf("without a choice: %s; want %s", got, kept)
+	}
+	if _, err := w.desk.Choose(t.Context(), r.ID, gdpr.Choice{Store: "mastra", ID: "thread/with " + name, Action: gdpr.Forget}); err != nil {
+		t.Fatal(err)
+	}
+	w.complete(w.plan(r.ID))
+	if got := cell(t, path, `SELECT group_concat(id, ' ') || (SELECT count(*) FROM mastra_thread_state) FROM mastra_messages`); got != "m30" {
+		t.Errorf("after the choice: %s; want m3 alone", got)
+	}
+}

@@ -55,7 +55,7 @@ func (x *run) redact(ctx context.Context, s model.Store, st Step) (string, error
 		return x.changed(ctx, s, st, err)
 	}
 	if err == nil && x.m.Names(st.ID) && s.Browser != nil {
-		if it, rerr := s.Browser.Read(ctx, st.ID); rerr == nil && tierOf(s, it).OwnerMakes {
+		if it, rerr := s.Browser.Read(ctx, st.ID); rerr == nil && keepsID(s, it) {
 			err = model.Errorf(model.Unsupported, "gdpr-erase", ownIDsReason)
 		}
 	}

@@ -47,7 +47,11 @@ func (m Medium) cleanRow(q *Query, req model.ScrubRequest, id, table, column, va
 	if err != nil {
 		return err
 	}
-	columns = slices.DeleteFunc(columns, func(c string) bool { return c == column })
+	leads, err := m.leading(q, table, []string{column}, []any{value}, columns)
+	if err != nil {
+		return err
+	}
+	columns = slices.DeleteFunc(columns, func(c string) bool { return c == column || leads[c] })
 	var row *cleanRow
 	err = eachRow(q, table, []string{column}, columns, ` WHERE `+quote(column)+` = ?`, []any{value}, func(at, cells []any) error {
 		row = &cleanRow{at: at, cells: map[int]any{}}

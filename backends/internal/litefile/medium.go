@@ -47,6 +47,9 @@ type Medium struct {
 	// lies; an empty table: nowhere. What such a row says beside the item goes through Redact
 	// when the item was edited. nil: rows of items say nothing more.
 	Edited func(id string) (table, column, key string)
+	// Leads are, by column, conditions that a row's value leads to an item that is there: Scrub leaves the value, because
+	// the row would be the item's no more.
+	Leads map[string]string
 	// Rows removes rows that the owner's program ties together, in the transaction that cleans the
 	// tables and before they are looked at one by one; nil: none are.
 	Rows func(q *Query, req model.ScrubRequest) ([]model.LayerResult, error)

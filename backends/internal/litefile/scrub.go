@@ -628,6 +628,11 @@ func (m Medium) cleanTable(q *Query, table string, p part, key []string, req mod
 	}
 	for n, r := range rows {
 		r.drop = r.drop || whole[fmt.Sprint(r.at)] && refused.Layer == ""
+		if leads, err := m.leading(q, table, key, r.at, columns); err != nil {
+			return t, refused, err
+		} else if maps.DeleteFunc(r.cells, func(i int, _ any) bool { return leads[columns[i]] }); len(r.cells) == 0 && !r.drop {
+			continue
+		}
 		some, err := r.writeOnce(q, table, key, columns, n)
 		if q.broken != nil {
 			return t, refused, err
@@ -643,6 +648,31 @@ func (m Medium) cleanTable(q *Query, table string, p part, key []string, req mod
 		}
 	}
 	return t, refused, nil
+}
+
+// leading are the columns of a row whose values lead to items that are there.
+func (m Medium) leading(q *Query, table string, key []string, at []any, columns []string) (map[string]bool, error) {
+	out := map[string]bool{}
+	for column, cond := range m.Leads {
+		if !slices.Contains(columns, column) {
+			continue
+		}
+		var n int64
+		if _, err := q.One(`SELECT count(*) FROM `+quote(table)+rowOf(key)+` AND `+cond, at, &n); err != nil {
+			return nil, err
+		}
+		out[column] = n > 0
+	}
+	return out, nil
+}
+
+// rowOf is the condition of the row with a key.
+func rowOf(key []string) string {
+	where := make([]string, len(key))
+	for i, k := range key {
+		where[i] = quote(k) + ` IS ?`
+	}
+	return ` WHERE ` + strings.Join(where, ` AND `)
 }
 
 // wholeRows are the rows of a table, by their key, that go as a whole when they name the person.
@@ -915,11 +945,7 @@ func (r cleanRow) writeOnce(q *Query, table string, key, columns []string, n int
 }
 
 func (r cleanRow) write(q *Query, table string, key, columns []string) error {
-	var where []string
-	for _, k := range key {
-		where = append(where, quote(k)+` IS ?`)
-	}
-	this := ` WHERE ` + strings.Join(where, ` AND `)
+	this := rowOf(key)
 	if r.drop {
 		_, err := q.Exec(`DELETE FROM `+quote(table)+this, r.at...)
 		return err

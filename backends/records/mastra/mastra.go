@@ -92,7 +92,8 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		Concerning: has.concerning, Observe: has.observe,
 		Maintainer: litefile.Medium{
 			File: f, Items: items,
-			Tied: []string{"threadId", "thread_id"}, Raw: threadKey, Owners: []string{"resourceId", "userId"}, OwnedRows: has.vectorRows(ownedVector), TiedRows: has.vectorRows(tiedVector), Edited: editedRow,
+			Tied: []string{"threadId", "thread_id"}, Raw: threadKey, Owners: []string{"resourceId", "userId"}, OwnedRows: has.vectorRows(ownedVector), TiedRows: has.vectorRows(tiedVector), Edited: editedRow, Leads: map[string]string{
+				"threadId": `threadId IN (SELECT id FROM mastra_threads)`, "thread_id": `thread_id IN (SELECT id FROM mastra_threads)`, "lookupKey": `lookupKey IN (SELECT 'thread:' || id FROM mastra_threads)`},
 		},
 	}), nil
 }
