@@ -127,6 +127,14 @@ func (m ServerMedium) Scrub(ctx context.Context, req model.ScrubRequest) ([]mode
 	var done map[string]int64
 	refused := map[string]model.LayerResult{}
 	if m.Clean != nil {
+		edit := req.MayEdit
+		req.MayEdit = func(e model.RecordEdit) bool {
+			ok := edit == nil || edit(e)
+			if !ok {
+				refused[e.Layer] = model.LayerResult{Verdict: model.VerdictResidue, Reason: "nobody has seen it as it is now: make a new plan"}
+			}
+			return ok
+		}
 		run := m.DB.Change
 		if req.Dry {
 			run = m.DB.View

@@ -198,6 +198,34 @@ func (p Payloads) Clean(tx Tx, owner string, req model.ScrubRequest, may func() 
 	return done, nil
 }
 
+// Redact takes the subject out of what the payloads of edited items say beside the text, as far as each value may be
+// edited; layer is the table's.
+func (p Payloads) Redact(tx Tx, layer string, req model.ScrubRequest) (done int64, err error) {
+	if req.Redact == nil || req.Concerns == nil {
+		return 0, nil
+	}
+	for _, id := range req.Edited {
+		row, there, err := p.Row(tx, id)
+		if err != nil {
+			return 0, err
+		}
+		if !there {
+			continue
+		}
+		after := jsonedit.Redaction{Concerns: req.Concerns, Redact: req.Redact, May: func(path string, before, after []byte) bool {
+			return req.MayEdit == nil || req.MayEdit(model.RecordEdit{Layer: layer, ID: id, Path: path, Before: string(before), After: string(after)})
+		}}.Value([]byte(row.Payload), "payload")
+		if req.Dry || string(after) == row.Payload {
+			continue
+		}
+		if err := p.Replace(tx, row, string(after)); err != nil {
+			return 0, err
+		}
+		done++
+	}
+	return done, nil
+}
+
 // Fields are the members of an object as fields, except those left out; fixed ones are read-only.
 func Fields(o *jsonedit.Object, fixed []string, without ...string) (out []model.Field) {
 	seen := map[string]bool{}

@@ -45,8 +45,9 @@ func (c Config) over(ctx context.Context, server records.Server, location string
 	}
 	tables := records.ServerMedium{DB: server, Schema: schema, Tables: []string{name, entities}, Columns: have, Vectors: []string{"vector"},
 		Clean: func(tx records.Tx, req model.ScrubRequest, may func(string) bool) (map[string]int64, error) {
-			n, err := s.entities.Clean(tx, "user_id", req, func() bool { return may(entities) })
-			return map[string]int64{entities: n}, err
+			edited, err := s.memories.Redact(tx, name, req)
+			n, cerr := s.entities.Clean(tx, "user_id", req, func() bool { return may(entities) })
+			return map[string]int64{entities: n, name: edited}, cmp.Or(err, cerr)
 		},
 		Outside: "write-ahead log, replicas, base backups, dumps, graph stores"}
 	if entities == "" {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -214,6 +215,31 @@ func TestCollectionScrub(t *testing.T) {
 	}
 	if !unknown {
 		t.Errorf("the rows without an owner are not named: %+v", layers)
+	}
+}
+
+// TestCollectionScrubOfEdited: what a payload of an edited memory says beside its text goes too, value by value, and only
+// as it was planned.
+func TestCollectionScrubOfEdited(t *testing.T) {
+	dsn := database(t, rows("{1}")...)
+	testpg.Exec(t, dsn, `UPDATE memories SET payload = payload || '{"agent_id":"Ada","by":{"Ada":1.50},"n":1.50}' WHERE id = '`+brins+`'`)
+	s := collection(t, mem0.Config{}, dsn)
+	asked := 0
+	req := model.ScrubRequest{Edited: []string{brins, gone}, Concerns: func(b []byte) bool { return strings.Contains(string(b), "Ada") },
+		Redact:  func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), "Ada", "[erased]")) },
+		MayEdit: func(model.RecordEdit) bool { asked++; return false }}
+	residue := func(results []model.LayerResult) bool {
+		return slices.ContainsFunc(results, func(r model.LayerResult) bool { return r.Layer == "memories" && r.Verdict == model.VerdictResidue })
+	}
+	results, err := s.Maintainer.Scrub(t.Context(), req)
+	if got := payloadOf(t, s, brins); err != nil || !residue(results) || asked != 3 || !strings.Contains(got, "agent_id=Ada") {
+		t.Errorf("refused %d values: %s, %+v, %v", asked, got, results, err)
+	}
+	req.MayEdit = nil
+	results, err = s.Maintainer.Scrub(t.Context(), req)
+	if got := testpg.Value(t, dsn, `SELECT payload::text FROM memories WHERE id = '`+brins+`'`); err != nil || residue(results) ||
+		got != `{"n": 1.50, "by": {"[erased]": 1.50}, "data": "Brin met [erased] at the pier", "hash": "x", "user_id": "brin", "agent_id": "[erased]", "created_at": "2026-01-02T00:00:00Z"}` {
+		t.Errorf("%s, %+v, %v", got, results, err)
 	}
 }
 

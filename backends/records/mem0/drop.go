@@ -83,11 +83,7 @@ func (s *store) relink(tx records.Tx, e records.PayloadRow, links []string) erro
 }
 
 // The table names of kept rows.
-const (
-	keptMemory  = "vectors"
-	keptHistory = "history"
-	keptEntity  = "entities"
-)
+const keptMemory, keptHistory, keptEntity = "vectors", "history", "entities"
 
 // keep reads what dropMemory and dropHistory remove or change.
 func (s *store) keep(tx records.Tx, r records.Row) ([]model.BesideRow, error) {
