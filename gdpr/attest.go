@@ -257,7 +257,7 @@ func layerSum(ctx context.Context, s model.Store, l model.Layer, row receipt.Lay
 // statedSum is the hash of the reason and the hits that a run states for a layer. The hits of memdesk's own files grow
 // with each record of an operator who is called like the subject.
 func statedSum(row receipt.Layer) string {
-	if row.Store == ownStore && row.Layer == stateLayer {
+	if row.Store == ownStore && (row.Layer == stateLayer || row.Layer == originLayer) {
 		row.Hits = 0
 	}
 	h := sha256.Sum256(fmt.Appendf(nil, "memdesk-attested-v1\x00%s\x00%d", row.Reason, row.Hits))

@@ -125,6 +125,9 @@ func (e *exporter) write(ctx context.Context, r *Request, fleet *backends.Fleet)
 	if err := e.displaced(); err != nil {
 		return err
 	}
+	if err := e.origins(); err != nil {
+		return err
+	}
 	return e.finish()
 }
 

@@ -9,11 +9,14 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"memdesk/gdpr/subject"
+	"memdesk/internal/atomicfile"
 	"memdesk/model"
 	"memdesk/undo"
 )
@@ -413,6 +416,42 @@ func (e *exporter) displaced() error {
 		}
 	}
 	return nil
+}
+
+// origins exports memdesk's notes of who wrote what, of recalls and of agents' names: the entries that name the subject, and
+// those about items that are the subject's alone, whose source the subject may ask for (Art. 15(1)(g)).
+func (e *exporter) origins() error {
+	theirs := map[model.Ref]bool{}
+	for _, row := range e.rows {
+		if row.Layer == layerItem && !row.Partial {
+			theirs[model.Ref{Store: row.Store, ID: row.ID}] = true
+		}
+	}
+	of := traced(e.m, func(store, _, id string) bool { return theirs[model.Ref{Store: store, ID: id}] })
+	dir := filepath.Join(e.d.State, originLayer)
+	var failed error
+	err := eachFile(dir, true, func(path string) error {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		x := exportItem{Store: ownStore, ID: originLayer + "/" + filepath.Base(path), Layer: originLayer, Reason: "who wrote the person's items and when, what was recalled, and how agents call them"}
+		for line := range strings.Lines(string(data)) {
+			if !of([]byte(line)) {
+				x.Partial = true
+				continue
+			}
+			x.Body += line
+		}
+		if x.Body != "" {
+			failed = e.add(x)
+		}
+		return failed
+	})
+	if err != nil && failed == nil {
+		e.miss(ownStore, "the notes of who wrote what cannot be read: %s", atomicfile.Pathless(err))
+	}
+	return failed
 }
 
 // displacedItem exports one item of an undo entry if it names the subject, as an erasure judges it.

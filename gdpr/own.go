@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"memdesk/gdpr/receipt"
+	"memdesk/gdpr/subject"
 	"memdesk/internal/atomicfile"
 	"memdesk/internal/drafts"
 	"memdesk/internal/eventlog"
@@ -22,8 +23,12 @@ import (
 // ownStore names memdesk's own files in a verification.
 const ownStore = "memdesk"
 
-// stateLayer is the row about memdesk's own files.
-const stateLayer = "state"
+// stateLayer is the row about memdesk's own files, but for those of originLayer: who wrote what, what was recalled, and
+// how agents call items (agents-door.md AD18). That is a directory of the state directory, too.
+const (
+	stateLayer  = "state"
+	originLayer = "origin"
+)
 
 // entryNames reports whether any part of an undo entry names the subject.
 func entryNames(e undo.Entry, body string, names func(string) bool) bool {
@@ -78,7 +83,7 @@ func (x *run) ownTraces(ctx context.Context) error {
 		}
 	}
 	for _, t := range x.d.Traces {
-		if _, err := t.Erase(x.traced(planned)); err != nil {
+		if _, err := t.Erase(traced(x.m, planned)); err != nil {
 			x.problem(ownStore, "origins: %s", x.words(err))
 		}
 	}
@@ -106,21 +111,21 @@ func (x *run) words(err error) string {
 
 // traced reports whether an entry of memdesk's notes names the subject, or an item of the subject. Entries
 // are JSON: they are read as written and with escapes resolved.
-func (x *run) traced(planned func(store, where, id string) bool) func([]byte) bool {
+func traced(m *subject.Matcher, theirs func(store, where, id string) bool) func([]byte) bool {
 	return func(entry []byte) bool {
-		if x.m.NamesBytes(entry) {
+		if m.NamesBytes(entry) {
 			return true
 		}
 		var of struct{ Store, ID, Name, Detail, Client, Session string }
 		if exactjson.Unmarshal(entry, &of) != nil {
-			return x.m.Names(string(entry))
+			return m.Names(string(entry))
 		}
 		for _, s := range []string{of.ID, of.Name, of.Detail, of.Client, of.Session} {
-			if x.m.Names(s) {
+			if m.Names(s) {
 				return true
 			}
 		}
-		return planned(of.Store, "", of.ID)
+		return theirs(of.Store, "", of.ID)
 	}
 }
 
@@ -197,15 +202,27 @@ func hashesOnly(path string) bool { return strings.Contains(filepath.ToSlash(pat
 // verifyOwn scans memdesk's own state, except the request and its plan, which are emptied last, and except
 // open requests of the same subject: those are listed.
 func (x *run) verifyOwn(ctx context.Context) error {
-	row := receipt.Layer{Store: ownStore, Layer: stateLayer, Method: "byte scan of log, undo, drafts, jobs and receipts", Verdict: model.VerdictClean}
-	kept := int64(0)
-	var closed []string
 	ending, staying, err := x.otherRequests()
 	if err != nil {
 		return err
 	}
-	err = eachFile(x.d.State, true, func(path string) error {
-		if x.mustKeepNames(path) {
+	notes := filepath.Join(x.d.State, originLayer)
+	row := receipt.Layer{Store: ownStore, Layer: originLayer, Method: "byte scan of who wrote what, of recalls and of agents' names of items", Verdict: model.VerdictClean}
+	if err := x.verifyFiles(ctx, row, notes, func(string) bool { return true }, nil, nil); err != nil {
+		return err
+	}
+	row = receipt.Layer{Store: ownStore, Layer: stateLayer, Method: "byte scan of log, undo, drafts, jobs and receipts", Verdict: model.VerdictClean}
+	return x.verifyFiles(ctx, row, x.d.State, func(path string) bool {
+		return !strings.HasPrefix(path, notes+string(filepath.Separator)) && !x.mustKeepNames(path)
+	}, ending, staying)
+}
+
+// verifyFiles scans files of memdesk's own for one row. ending and staying are other requests of the subject.
+func (x *run) verifyFiles(ctx context.Context, row receipt.Layer, dir string, concerns func(path string) bool, ending, staying []string) error {
+	kept := int64(0)
+	var closed []string
+	err := eachFile(dir, true, func(path string) error {
+		if !concerns(path) {
 			return nil
 		}
 		f, err := os.Open(path)

@@ -281,8 +281,18 @@ func TestAnErasureReachesTheNotes(t *testing.T) {
 	request, _ := r.row(t, "request")["request"].(string)
 	r = d.run("gdpr", "plan", request, "--json")
 	hash, _ := r.row(t, "summary")["plan_hash"].(string)
+	out := filepath.Join(t.TempDir(), "export")
+	if r = d.run("gdpr", "export", request, "--out", out); r.code != 0 {
+		t.Fatalf("exit %d %s", r.code, r.err)
+	}
+	if b, err := os.ReadFile(filepath.Join(out, "export.json")); err != nil || !strings.Contains(string(b), "Ida Frostfeld's page") || strings.Contains(string(b), "Morgenrot") {
+		t.Errorf("the export has not the notes of this person alone: %v\n%s", err, b)
+	}
 	if r = d.run("gdpr", "erase", request, "--plan-hash", hash, "--confirm-count", "2", "--yes", "--json"); r.code != 0 && r.code != 3 {
 		t.Fatalf("exit %d %s", r.code, r.err)
+	}
+	if v := d.run("gdpr", "verify", "usr_ida77", "--json"); !strings.Contains(v.out, `"layer":"origin","verdict":"clean"`) {
+		t.Errorf("the notes have no verdict of their own: %s%s", v.out, v.err)
 	}
 	for _, path := range named("Frostfeld") {
 		if strings.Contains(path, "origin") || strings.Contains(path, "held") {
