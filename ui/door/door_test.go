@@ -169,6 +169,7 @@ func TestBadCalls(t *testing.T) {
 		{"memory_retain", args{"content": "x", "tier": "none"}, "invalid_input"},
 		{"memory_retain", args{"content": "x", "ref": note, "tier": "fix"}, "invalid_input"},
 		{"memory_retain", args{"content": "x", "ref": note, "mode": "REPLACE"}, "invalid_input"},
+		{"memory_retain", args{"content": "x", "ref": note, "mode": ""}, "invalid_input"},
 		{"memory_retain", args{"content": "x", "tier": "fix", "key": "x", "scope": "ada"}, "invalid_input"},
 		{"memory_retain", args{"content": "x", "ref": note, "colour": "red"}, "invalid_input"},
 		{"memory_retain", args{"content": "x", "REF": note}, "invalid_input"},

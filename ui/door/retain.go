@@ -17,17 +17,17 @@ import (
 )
 
 type retainArgs struct {
-	Content string `json:"content"`
-	Title   string `json:"title"`
-	Tier    string `json:"tier"`
-	Key     string `json:"key"`
-	Store   string `json:"store"`
-	Scope   string `json:"scope"`
-	Ref     string `json:"ref"`
-	IfMatch string `json:"if_match"`
-	Source  string `json:"source"`
-	Subject string `json:"subject"`
-	Mode    string `json:"mode"`
+	Content string  `json:"content"`
+	Title   string  `json:"title"`
+	Tier    string  `json:"tier"`
+	Key     string  `json:"key"`
+	Store   string  `json:"store"`
+	Scope   string  `json:"scope"`
+	Ref     string  `json:"ref"`
+	IfMatch string  `json:"if_match"`
+	Source  string  `json:"source"`
+	Subject string  `json:"subject"`
+	Mode    *string `json:"mode"`
 }
 
 type retained struct {
@@ -81,7 +81,10 @@ func retain(ctx context.Context, c *call, a retainArgs) (answer, error) {
 
 // target is the store and the request of the arguments (AD9).
 func (c *call) target(a retainArgs) (model.Store, model.RetainRequest, error) {
-	req := model.RetainRequest{Content: a.Content, Mode: cmp.Or(model.Mode(a.Mode), model.Append), IfMatch: model.Revision(a.IfMatch), DataSubjectID: a.Subject}
+	req := model.RetainRequest{Content: a.Content, Mode: model.Append, IfMatch: model.Revision(a.IfMatch), DataSubjectID: a.Subject}
+	if a.Mode != nil {
+		req.Mode = model.Mode(*a.Mode)
+	}
 	if err := req.Mode.Check(); err != nil {
 		return model.Store{}, req, err
 	}
