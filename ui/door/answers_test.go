@@ -207,6 +207,26 @@ func TestAListOfManyStores(t *testing.T) {
 	}
 }
 
+// TestATotalOfManyStores: a list of several stores has their sum, unless one of them does not count.
+func TestATotalOfManyStores(t *testing.T) {
+	dir := t.TempDir()
+	d := deskOver(t, bearer.Caller{Name: "planner"}, dir, "inmem=", "devicelocal="+filepath.Join(dir, "memory"))
+	c := client(t, d)
+	call(t, c, "memory_retain", args{"store": "inmem", "tier": "session", "content": "x"})
+	call(t, c, "memory_retain", args{"ref": "devicelocal:a.md", "content": "x"})
+	for _, a := range []args{nil, {"cursor": "devicelocal:"}} {
+		if r := call(t, c, "memory_list", a); r.facts["total"] != 2.0 {
+			t.Errorf("%v: %+v", a, r)
+		}
+	}
+	if r := call(t, c, "memory_list", args{"tier": "session"}); r.facts["total"] != 1.0 {
+		t.Errorf("of one tier: %+v", r)
+	}
+	if r := call(t, client(t, overVerbs(t, "", "bare", "full")), "memory_list", nil); r.error || r.facts["total"] != nil {
+		t.Errorf("one store does not count: %v", r.facts["total"])
+	}
+}
+
 // TestTextsAreBounded: an answer's text has at most 32 KiB, its structured content is complete (AD15).
 func TestTextsAreBounded(t *testing.T) {
 	d := overVerbs(t, "", "full")

@@ -308,7 +308,10 @@ func list(ctx context.Context, c *call, a listArgs) (answer, error) {
 	for _, f := range out.Stores {
 		b.WriteString("\n" + f.Store + ": " + f.Error)
 	}
-	if err == nil && !page.Total.Unknown && !page.Total.AtLeast && len(names) == 1 {
+	switch {
+	case len(names) > 1:
+		out.Total = c.total(ctx, a.Tier)
+	case err == nil && !page.Total.Unknown && !page.Total.AtLeast:
 		out.Total = &page.Total.N
 	}
 	if i := slices.Index(names, at); page.Next != "" {
@@ -317,6 +320,35 @@ func list(ctx context.Context, c *call, a listArgs) (answer, error) {
 		out.Next = names[i+1] + ":"
 	}
 	return answer{out, b.String()}, nil
+}
+
+// countWait bounds the wait for the counts of all stores: a slow one does not hold up a page of another.
+const countWait = time.Second
+
+// total is the number of items in all stores; nil where one of them does not count.
+func (c *call) total(ctx context.Context, tier string) *int64 {
+	ctx, cancel := context.WithTimeout(ctx, countWait)
+	defer cancel()
+	sum := int64(0)
+	for _, ans := range c.Fleet.InOrder(ctx, c.Fleet.RecallBy(ctx, func(ctx context.Context, s model.Store) (out model.RecallResult, err error) {
+		if _, ok := s.Tier(tier); tier != "" && !ok {
+			return out, nil
+		}
+		if s.Browser == nil {
+			return out, model.Unsupported
+		}
+		page, err := s.Browser.List(ctx, model.PageRequest{Tier: tier, Limit: 1})
+		if out.Total = page.Total.N; err == nil && (page.Total.Unknown || page.Total.AtLeast) {
+			err = model.Unsupported
+		}
+		return out, err
+	})) {
+		if ans.Err != nil {
+			return nil
+		}
+		sum += ans.Result.Total
+	}
+	return &sum
 }
 
 func (c *call) page(ctx context.Context, store, tier, cursor string) (model.Store, model.Page, error) {
