@@ -194,6 +194,25 @@ func TestASlashInsideAName(t *testing.T) {
 	}
 }
 
+// TestABackslashInAName: an item whose id holds one is listed under a name that leads to it (AD22).
+func TestABackslashInAName(t *testing.T) {
+	d := deskOver(t, bearer.Caller{Name: "planner"}, t.TempDir(), "inmem=")
+	s, _ := d.Fleet.Store("inmem")
+	if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: `a\b`, Tier: "session", Mode: model.Replace, Content: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	d.Face = door.Memory
+	c := client(t, d)
+	if r := call(t, c, "memory", args{"command": "view", "path": "/memories/inmem/session"}); !strings.Contains(r.text, "/a%5Cb.md") {
+		t.Fatalf("%+v", r)
+	}
+	for _, command := range []string{"view", "delete"} {
+		if r := call(t, c, "memory", args{"command": command, "path": "/memories/inmem/session/a%5Cb.md"}); r.error {
+			t.Errorf("%s: %+v", command, r)
+		}
+	}
+}
+
 // TestANameEncodedTwice: only the name of an id with a slash inside it is decoded twice.
 func TestANameEncodedTwice(t *testing.T) {
 	d := deskOver(t, bearer.Caller{Name: "planner"}, t.TempDir(), "inmem=")

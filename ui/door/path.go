@@ -62,7 +62,7 @@ func segments(p string) ([]string, error) {
 	}
 	escape := say("Path %s would escape /memories directory", p)
 	low := strings.ToLower(p)
-	if strings.ContainsAny(p, "\\\x00") || strings.Contains(low, "%2f") || strings.Contains(low, "%5c") || strings.Contains(low, "%00") {
+	if strings.ContainsAny(p, "\\\x00") || strings.Contains(low, "%2f") || strings.Contains(low, "%00") {
 		return nil, escape
 	}
 	var out []string
@@ -76,7 +76,7 @@ func segments(p string) ([]string, error) {
 			plain = d
 		}
 		switch {
-		case plain == "..":
+		case slices.Contains(strings.Split(plain, "\\"), ".."): // a backslash in a name is encoded (AD22)
 			return nil, escape
 		case seg == "" || seg == ".":
 		default:
