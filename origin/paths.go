@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -86,6 +87,11 @@ func (p *Paths) Rename(ctx context.Context, store, tier, id, name string) error 
 	return p.Record(ctx, store, id, rename)
 }
 
+var errErased = model.Refuse("name", "it names a person whose data was erased; nothing was written")
+
+// IsErased reports whether err refuses a name because it names an erased person.
+func IsErased(err error) bool { return errors.Is(err, errErased) }
+
 // Check is PermissionDenied for a name that names an erased person, or that the scanner rejects: agents read
 // the names of files.
 func (p *Paths) Check(texts ...string) error {
@@ -102,7 +108,7 @@ func (p *Paths) Check(texts ...string) error {
 	case err != nil:
 		return model.Refuse("name", "nobody can say who is erased: "+err.Error())
 	case erased:
-		return model.Refuse("name", "it names a person whose data was erased; nothing was written")
+		return errErased
 	}
 	return nil
 }

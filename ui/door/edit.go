@@ -29,7 +29,7 @@ func saved(path, done string, err error) (string, error) {
 	switch {
 	case err == nil:
 		return done, nil
-	case suppress.Refused(err):
+	case suppress.Refused(err), origin.IsErased(err):
 		return notSavedErased, nil
 	case errors.As(err, &held):
 		return notSavedHeld, nil
@@ -39,6 +39,14 @@ func saved(path, done string, err error) (string, error) {
 		return "", say("conflict: %s changed meanwhile; view it again", path)
 	case model.IsRefusal(err):
 		return "", readOnly(path)
+	}
+	return "", err
+}
+
+// refusedName is the answer to a name that cannot be given.
+func refusedName(err error) (string, error) {
+	if origin.IsErased(err) {
+		return notSavedErased, nil
 	}
 	return "", err
 }
@@ -202,7 +210,7 @@ func (c *call) create(ctx context.Context, a memoryArgs) (string, error) {
 	}
 	if named {
 		if err := c.Names.Check(at.name); err != nil {
-			return "", err
+			return refusedName(err)
 		}
 	}
 	res, _, err := c.Undo.Retain(ctx, at.store, req)
@@ -383,7 +391,7 @@ func (c *call) rename(ctx context.Context, a memoryArgs) (string, error) {
 		}
 		for _, f := range files {
 			if err := c.Names.Rename(ctx, from.store.Name, from.tier.Name, f.id, target(f)); err != nil {
-				return "", err
+				return refusedName(err)
 			}
 		}
 		return "Successfully renamed " + a.OldPath + " to " + a.NewPath, nil

@@ -213,6 +213,23 @@ func TestABackslashInAName(t *testing.T) {
 	}
 }
 
+// TestANameOfAnErasedPerson: a file that is called like one is answered as a text that names one (AD24).
+func TestANameOfAnErasedPerson(t *testing.T) {
+	d := deskOver(t, bearer.Caller{Name: "planner"}, t.TempDir(), "inmem=")
+	d.Face = door.Memory
+	d.Names.Names = func(texts ...string) (bool, error) {
+		return strings.Contains(strings.Join(texts, " "), "Starfisher"), nil
+	}
+	c := client(t, d)
+	const dir = "/memories/inmem/task/"
+	for _, a := range []args{{"command": "create", "path": dir + "Yelena Starfisher.md", "file_text": "x"}, {"command": "create", "path": dir + "a.md", "file_text": "x"},
+		{"command": "rename", "old_path": dir + "a.md", "new_path": dir + "Starfisher.md"}} {
+		if r := call(t, c, "memory", a); r.error || strings.HasPrefix(r.text, "Not saved: the person this is about was erased") != (a["path"] != dir+"a.md") {
+			t.Errorf("%v: %+v", a, r)
+		}
+	}
+}
+
 // TestANameEncodedTwice: only the name of an id with a slash inside it is decoded twice.
 func TestANameEncodedTwice(t *testing.T) {
 	d := deskOver(t, bearer.Caller{Name: "planner"}, t.TempDir(), "inmem=")
