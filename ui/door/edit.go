@@ -144,7 +144,15 @@ func (c *call) place(ctx context.Context, at spot, text string) (req model.Retai
 	if at.store.Address == nil {
 		return byID, false, nil
 	}
-	if _, err = at.store.Address(byID); err == nil || at.tier.KeyRule == model.KeyIgnored || strings.Contains(at.name, "/") {
+	_, err = at.store.Address(byID)
+	if err != nil && strings.Contains(at.name, "/") { // a tier of texts takes a.json below a directory as a.json.md
+		md := byID
+		md.ID += ".md"
+		if _, merr := at.store.Address(md); merr == nil && !strings.HasSuffix(at.name, ".md") {
+			return md, true, nil
+		}
+	}
+	if err == nil || at.tier.KeyRule == model.KeyIgnored || strings.Contains(at.name, "/") {
 		return byID, false, err
 	}
 	keys := []string{short, at.name}

@@ -119,6 +119,14 @@ func TestAFileInATierOfKeys(t *testing.T) {
 	}
 	run("by the operator", args{"command": "view", "path": "/memories/memory/fix/progress.md"})
 	run("does not exist", args{"command": "view", "path": "/memories/old.md"})
+	// In a directory a file of another ending keeps its name too.
+	d.Mount = "devicelocal/other"
+	run("File created successfully", args{"command": "create", "path": "/memories/sub/n.json", "file_text": "{}\n"})
+	run("{}", args{"command": "view", "path": "/memories/sub/n.json"})
+	run("\t/memories/sub/n.json", args{"command": "view", "path": "/memories/sub"})
+	run("Successfully renamed", args{"command": "rename", "old_path": "/memories/sub/n.json", "new_path": "/memories/moved/one.txt"})
+	run("{}", args{"command": "view", "path": "/memories/moved/one.txt"})
+	d.Mount = "devicelocal/fix"
 	// One that the tier has no place for is refused in words of the tier.
 	run("is of tier other, not fix", args{"command": "create", "path": "/memories/a/b.md", "file_text": "x\n"})
 }
