@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"math"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -21,6 +22,34 @@ const (
 	noMessage = `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"this is no JSON-RPC 2.0 message with a string or an integer below 2^53 as its id"}}`
 	sameID    = `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"another call with this id has no answer yet"}}`
 )
+
+// maxHead is how much of a message that is too long is searched for its id.
+const maxHead = 4 << 10
+
+// longAnswer is tooLong, under the id of the call where its head shows one before what is long: a client waits for it. An
+// id that another call has stays without an answer of its own.
+func (a *asked) longAnswer(head []byte) string {
+	in := json.NewDecoder(bytes.NewReader(head))
+	if t, err := in.Token(); err != nil || t != json.Delim('{') {
+		return tooLong
+	}
+	for {
+		name, err := in.Token()
+		var value json.RawMessage
+		if err != nil || in.Decode(&value) != nil {
+			return tooLong
+		}
+		if name != "id" {
+			continue
+		}
+		call, answer := messages([]byte(`{"jsonrpc":"2.0","method":"call","id":` + string(value) + `}`))
+		if answer != "" || !a.add(call) {
+			return tooLong
+		}
+		a.answered(call[0].(*jsonrpc.Request).ID)
+		return strings.Replace(tooLong, "null", string(value), 1)
+	}
+}
 
 // messages decodes a message or a batch as the library does, so that both see the same calls. answer is for a
 // text that holds none; blanks need no answer.

@@ -108,7 +108,7 @@ func (s *soundLines) Read(p []byte) (int, error) {
 		all, answer := messages(line)
 		switch {
 		case long:
-			answer = tooLong
+			answer = s.asked.longAnswer(line)
 		case answer == noJSON: // a part of a message that was written over several lines
 			answer = noLine
 		case answer == "" && !s.asked.add(all):
@@ -129,12 +129,12 @@ func (s *soundLines) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// line is the next line. One that is longer than the library takes is read to its end, and dropped.
+// line is the next line. One that is longer than the library takes is read to its end, and only its head is kept.
 func (s *soundLines) line() (line []byte, long bool, err error) {
 	for {
 		part, err := s.in.ReadSlice('\n')
 		if long = long || len(line)+len(part) > MaxRequest; long {
-			line = nil
+			line = line[:min(len(line), maxHead)]
 		} else {
 			line = append(line, part...)
 		}
