@@ -151,22 +151,30 @@ func Aliases() []string {
 	return slices.Sorted(maps.Keys(aliases))
 }
 
-// Server makes the desk's MCP server. It offers the tools that the caller's scopes
-// reach and no other capability (AD2).
+// Server makes the desk's MCP server. It lists the tools that the caller's scopes reach, and offers no other capability
+// (AD2). A call of another tool is refused and recorded (AD5).
 func (d *Desk) Server() *mcp.Server {
 	d.defaults()
 	d.writes = rate.NewLimiter(rate.Limit(float64(writesMinute)/60), writesBurst)
 	d.slots = make(chan struct{}, callsAtOnce)
 	s := mcp.NewServer(&mcp.Implementation{Name: "memdesk", Version: d.Version}, &mcp.ServerOptions{
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
+	hidden := map[string]bool{}
 	for _, t := range d.tools() {
-		if !slices.ContainsFunc(t.scopes(nil), d.Caller.May) { // no use of it is allowed
-			continue
-		}
+		hidden[t.def.Name] = !slices.ContainsFunc(t.scopes(nil), d.Caller.May) // no use of it is allowed
 		s.AddTool(t.def, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return d.serve(ctx, t, req)
 		})
 	}
+	s.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			res, err := next(ctx, method, req)
+			if list, ok := res.(*mcp.ListToolsResult); ok && err == nil {
+				list.Tools = slices.DeleteFunc(list.Tools, func(t *mcp.Tool) bool { return hidden[t.Name] })
+			}
+			return res, err
+		}
+	})
 	return s
 }
 

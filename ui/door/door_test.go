@@ -285,9 +285,11 @@ func TestWriteRate(t *testing.T) {
 	}
 }
 
-// TestScopesOverStdio: tools beyond the scopes must be neither listed nor run.
+// TestScopesOverStdio: tools beyond the scopes must be neither listed nor run, and a call of one is recorded (AD5, AD8).
 func TestScopesOverStdio(t *testing.T) {
+	var refused []string
 	d := newDesk(t, bearer.Caller{Name: "reader", Scopes: []string{bearer.ScopeRecall}})
+	d.Refused = func(_ context.Context, verb, _ string) { refused = append(refused, verb) }
 	c := client(t, d)
 	tools, err := c.ListTools(t.Context(), nil)
 	if err != nil {
@@ -300,11 +302,11 @@ func TestScopesOverStdio(t *testing.T) {
 	if got := strings.Join(names, " "); got != "memory_get memory_list memory_recall" {
 		t.Errorf("listed: %s", got)
 	}
-	if _, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "memory_retain", Arguments: args{"content": "x", "ref": note}}); err == nil {
-		t.Error("a tool beyond the scopes runs")
+	if r := call(t, c, "memory_retain", args{"content": "x", "ref": note}); !r.error || r.kind() != "permission_denied" || len(refused) != 1 {
+		t.Errorf("a tool beyond the scopes: %+v, recorded %v", r, refused)
 	}
 	d = newDesk(t, bearer.Caller{Name: "reader", Scopes: []string{bearer.ScopeRecall}})
-	var refused []string
+	refused = nil
 	d.Face, d.Refused = door.Memory, func(_ context.Context, verb, _ string) { refused = append(refused, verb) }
 	c = client(t, d)
 	for _, cmd := range []string{"create", "str_replace", "insert", "delete", "rename"} {
