@@ -197,7 +197,8 @@ func FuzzParseConfig(f *testing.F) {
 // TestGatewayBlocks checks the rules G2 to G4 of provider-contract.md and their positions in the file.
 func TestGatewayBlocks(t *testing.T) {
 	const head = "[[store]]\nkind = \"gateway\"\n"
-	const good = head + "base_url = \"http://127.0.0.1:1\"\nuser_id = \"u\"\nuser_key_env = \"K\"\n"
+	const unscoped = head + "base_url = \"http://127.0.0.1:1\"\nuser_id = \"u\"\nuser_key_env = \"K\"\n"
+	const good = unscoped + "scope = [\"all_user_memory\"]\n"
 	for _, tt := range []struct{ name, text, want string }{
 		{"no url", head + "user_id = \"u\"", "c.toml:1:1: base_url must not be empty"},
 		{"another scheme", strings.Replace(good, "http://", "ftp://", 1), "c.toml:3:1: base_url must begin with http"},
@@ -205,19 +206,20 @@ func TestGatewayBlocks(t *testing.T) {
 		{"no user", strings.Replace(good, "\"u\"", "\"\"", 1), "c.toml:4:1: user_id must not be empty"},
 		{"no key", strings.Replace(good, "user_key_env = \"K\"", "", 1), "c.toml:2:1: the block needs user_key_env or user_key_file"},
 		{"two keys", good + "user_key_file = \"k\"", "c.toml:5:1: give user_key_env or user_key_file"},
-		{"empty scope", good + "scope = []", "c.toml:6:1: scope must not be empty"},
-		{"unknown scope", good + "scope = [\"world\"]", "c.toml:6:1: scope holds \"world\""},
-		{"scope of another type", good + "scope = \"resources\"", "c.toml:6:1: scope wants a list of texts"},
-		{"scope of numbers", good + "scope = [1]", "c.toml:6:1: scope wants a list of texts"},
-		{"top_k 0", good + "top_k = 0", "c.toml:6:1: top_k must be 1 to 100"},
-		{"top_k 101", good + "  top_k = 101", "c.toml:6:3: top_k must be 1 to 100"},
-		{"top_k as text", good + "top_k = \"8\"", "c.toml:6:1: top_k wants a whole number"},
-		{"top_k with a fraction", good + "top_k = 8.5", "c.toml:6:1: top_k wants a whole number"},
-		{"no time", good + "timeout = \"0s\"", "c.toml:6:1: timeout must be more than 0"},
-		{"empty app", good + "app_id = \"\"", "c.toml:6:1: app_id must not be empty"},
-		{"a path elsewhere", good + "add_path = \"//evil/add\"", "c.toml:6:1: add_path must be a path"},
-		{"an unknown field", good + "fields = { colour = \"x\" }", "c.toml:6:1: fields maps \"colour\""},
-		{"fields of another type", good + "fields = { text = 1 }", "c.toml:6:1: fields wants a table of texts"},
+		{"no scope", unscoped, "c.toml:1:1: scope must not be empty: give some of current_chat"},
+		{"empty scope", unscoped + "scope = []", "c.toml:6:1: scope must not be empty"},
+		{"unknown scope", unscoped + "scope = [\"world\"]", "c.toml:6:1: scope holds \"world\""},
+		{"scope of another type", unscoped + "scope = \"resources\"", "c.toml:6:1: scope wants a list of texts"},
+		{"scope of numbers", unscoped + "scope = [1]", "c.toml:6:1: scope wants a list of texts"},
+		{"top_k 0", good + "top_k = 0", "c.toml:7:1: top_k must be 1 to 100"},
+		{"top_k 101", good + "  top_k = 101", "c.toml:7:3: top_k must be 1 to 100"},
+		{"top_k as text", good + "top_k = \"8\"", "c.toml:7:1: top_k wants a whole number"},
+		{"top_k with a fraction", good + "top_k = 8.5", "c.toml:7:1: top_k wants a whole number"},
+		{"no time", good + "timeout = \"0s\"", "c.toml:7:1: timeout must be more than 0"},
+		{"empty app", good + "app_id = \"\"", "c.toml:7:1: app_id must not be empty"},
+		{"a path elsewhere", good + "add_path = \"//evil/add\"", "c.toml:7:1: add_path must be a path"},
+		{"an unknown field", good + "fields = { colour = \"x\" }", "c.toml:7:1: fields maps \"colour\""},
+		{"fields of another type", good + "fields = { text = 1 }", "c.toml:7:1: fields wants a table of texts"},
 		{"a file and a url", good + "path = \"config.json\"", "c.toml:3:1: base_url stands in the config.json"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -230,7 +232,7 @@ func TestGatewayBlocks(t *testing.T) {
 			}
 		})
 	}
-	for _, text := range []string{good, good + "scope = [\"all_user_memory\"]\ntop_k = 100\ntimeout = \"3s\"\nfields = { text = \"body\" }", head + "path = \"config.json\"\nsession = \"ops\""} {
+	for _, text := range []string{good, good + "top_k = 100\ntimeout = \"3s\"\nfields = { text = \"body\" }", head + "path = \"config.json\"\nsession = \"ops\""} {
 		if _, err := backends.ParseConfig(backends.Builtin(), "c.toml", text); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"memdesk/backends/gateway"
@@ -50,6 +51,8 @@ func checkGateway(c StoreConfig, set func(string) bool) (string, error) {
 		return bad.Key, bad
 	}
 	switch {
+	case !set("path") && !set("scope"): // it has no default (G3)
+		return "scope", fmt.Errorf("scope must not be empty: give some of %s", strings.Join(gateway.Scopes, ", "))
 	case set("top_k") && c.TopK < 1:
 		return "top_k", fmt.Errorf("top_k must be 1 to %d", gateway.MaxTopK)
 	case set("timeout") && c.Timeout == 0:

@@ -35,7 +35,7 @@ func gatewayDesk(t *testing.T, fail string) (d *desk, calls func() string) {
 	d = newDesk(t)
 	d.env["GW_KEY"] = key
 	cfg := filepath.Join(d.dir, "gw.toml")
-	text := fmt.Sprintf("[[store]]\nname = \"gw\"\nkind = \"gateway\"\nbase_url = %q\nuser_id = \"u\"\nuser_key_env = \"GW_KEY\"\n", srv.URL)
+	text := fmt.Sprintf("[[store]]\nname = \"gw\"\nkind = \"gateway\"\nbase_url = %q\nuser_id = \"u\"\nuser_key_env = \"GW_KEY\"\nscope = [\"resources\"]\n", srv.URL)
 	if err := os.WriteFile(cfg, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

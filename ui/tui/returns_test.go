@@ -85,7 +85,7 @@ func TestGatewayRestarts(t *testing.T) {
 		}
 		srv := serve()
 		config := filepath.Join(dir, "gw.toml")
-		write(t, config, "[[store]]\nname = \"gw\"\nkind = \"gateway\"\nbase_url = \"http://"+addr+"\"\nuser_id = \"u\"\nuser_key_env = \"GW_KEY\"\n")
+		write(t, config, "[[store]]\nname = \"gw\"\nkind = \"gateway\"\nbase_url = \"http://"+addr+"\"\nuser_id = \"u\"\nuser_key_env = \"GW_KEY\"\nscope = [\"resources\"]\n")
 		r := startRobot(t, start{scenario: programScenario, width: w, height: h, env: []string{
 			argsEnv + "=" + strings.Join([]string{"--config", config}, "\n"), "XDG_STATE_HOME=" + filepath.Join(dir, "state"), "GW_KEY=uk_1",
 		}})
