@@ -3,6 +3,8 @@ package tracker
 import (
 	"cmp"
 	"context"
+	"slices"
+	"strings"
 
 	"memdesk/model"
 )
@@ -32,9 +34,32 @@ func (a *adapter) Forget(ctx context.Context, req model.ForgetRequest) (model.Fo
 		return model.ForgetResult{}, model.Wrap("forget", err)
 	}
 	if removed {
-		return model.ForgetResult{Removed: 1}, nil
+		return model.ForgetResult{Removed: 1, Warnings: a.staying(ctx, req.ID)}, nil
 	}
 	return model.ForgetResult{}, nil
+}
+
+// staying says which items of a file still name a removed one in their own lines, which only an erasure edits.
+func (a *adapter) staying(ctx context.Context, id string) []string {
+	if _, file := a.Backend.(Keeper); !file {
+		return nil
+	}
+	v, err := a.view(ctx, "forget")
+	if err != nil || v.Find(id) >= 0 { // another line has the id, and its pairs
+		return nil
+	}
+	pairs, _ := PairsOf(ctx, v, id) // a file's are known without an error
+	var in []string
+	for _, d := range pairs {
+		if d.Blocked != id {
+			in = append(in, d.Blocked)
+		}
+	}
+	if len(in) == 0 {
+		return nil
+	}
+	slices.Sort(in)
+	return []string{"these items still name it in their own dependencies: " + strings.Join(slices.Compact(in), ", ")}
 }
 
 // rewrites names the items that depend on one: its removal takes the pair out of them, at the latest in the scrub of an

@@ -98,6 +98,18 @@ func TestParentOfAnExport(t *testing.T) {
 	}
 }
 
+// TestAForgetSaysWhoStillNamesTheItem: only the pairs of deps.jsonl go with an item.
+func TestAForgetSaysWhoStillNamesTheItem(t *testing.T) {
+	s, _ := repo(t, map[string]string{"issues.jsonl": `{"id":"x-1","title":"one"}` + "\n" +
+		`{"id":"x-2","title":"two","dependencies":[{"issue_id":"x-2","depends_on_id":"x-1","type":"blocks"}]}` + "\n" + `{"id":"x-3","title":"three"}` + "\n"})
+	for id, want := range map[string]string{"x-1": "these items still name it in their own dependencies: x-2", "x-3": ""} {
+		res, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: id})
+		if err != nil || strings.Join(res.Warnings, "; ") != want {
+			t.Errorf("%s: %q, %v; want %q", id, res.Warnings, err, want)
+		}
+	}
+}
+
 // TestOneExportForAllTexts: a pass over all items must not export the store for each of them.
 func TestOneExportForAllTexts(t *testing.T) {
 	s, run := bdStore(t)
