@@ -35,6 +35,3 @@ func NewBench(d *desk.Desk) *Bench {
 		Takebacks: &change.Takebacks{D: d, Work: work},
 	}
 }
-
-// FewLines is the height of a detail below which the text comes before all that is said of it.
-const FewLines = 11

@@ -31,7 +31,7 @@ func New(d *pane.Bench, at int) (p desk.Listing, find func(model.Ref) tea.Cmd) {
 	rs := &resolutions{d: d}
 	kind := record.Kind[conflict.Copy]{
 		Pane: at, Noun: "conflict",
-		Empty: "Nothing is in conflict in any store that could be read. `1` Health shows stores that could not.",
+		Empty: "Nothing is in conflict.",
 		Columns: []record.Column{
 			{Title: "STORE", Width: 11}, {Title: "BASE", Width: 23}, {Title: "SURE", Width: 9, Dim: true}, {Title: "STATE", Width: 12}, {Title: "AGE", Width: 5, Right: true, Dim: true}, {Title: "COPY", Width: 40, Dim: true}, {Title: "TOOL", Dim: true},
 		},
@@ -198,6 +198,9 @@ type room struct {
 	width, height int
 }
 
+// fewLines is the height of a detail below which the text comes before all that is said of it.
+const fewLines = 11
+
 // tinyDetail is the height of a detail below which the difference has all lines but one: the question has the warning.
 const tinyDetail = 6
 
@@ -209,7 +212,7 @@ func (rs *resolutions) conflictDetail(at room) func(context.Context, conflict.Co
 		if err != nil {
 			return text.NewPage(append(rs.conflictHead(cmp, c), text.Line{Kind: text.Blank}, text.Line{Value: d.Esc.Sprintf("both sides cannot be read: %s", prose.Reason(d.Esc, err)), Kind: text.Alert}), "")
 		}
-		head, low := append(rs.conflictBrief(c), text.Line{Kind: text.Blank}), at.height > 0 && at.height < pane.FewLines
+		head, low := append(rs.conflictBrief(c), text.Line{Kind: text.Blank}), at.height > 0 && at.height < fewLines
 		switch {
 		case cmp.Binary:
 			return text.NewPage(append(head, text.Advice(d.Esc, "One side is not text. `b`, `c` and `B` resolve it as bytes.")), "")

@@ -29,7 +29,7 @@ func New(d *pane.Bench, at int, stories *Stories) desk.Listing {
 	en := &entries{d}
 	kind := record.Kind[operator.QuarantineEntry]{
 		Pane: at, Noun: "entry", Tell: tellEntry,
-		Empty: "Nothing is quarantined in any store that could be read. `1` Health shows stores that could not.",
+		Empty: "Nothing is quarantined.",
 		Columns: []record.Column{
 			{Title: "STORE", Width: 11}, {Title: "SOURCE", Width: 22}, {Title: "NOW", Width: 11}, {Title: "AGE", Width: 5, Right: true, Dim: true}, {Title: "RULE, MATCH", Width: 29},
 		},
@@ -57,16 +57,13 @@ func New(d *pane.Bench, at int, stories *Stories) desk.Listing {
 		}
 		return out, nil
 	}
-	shown := func(how detail) func(context.Context, operator.QuarantineEntry) *text.Page {
+	shown := func(facts bool) func(context.Context, operator.QuarantineEntry) *text.Page {
 		return func(ctx context.Context, e operator.QuarantineEntry) *text.Page {
 			full, err := d.Quarantine.Entry(ctx, e.Store, e.ID)
-			return quarantineText(d.Desk, e, full, err, how)
+			return quarantineText(d.Desk, e, full, err, facts)
 		}
 	}
-	kind.Detail, kind.Facts = shown(detail{}), shown(detail{facts: true})
-	kind.Lay = func(p *record.List[operator.QuarantineEntry]) {
-		p.Kind.Detail = shown(detail{low: p.Detail.Height < pane.FewLines})
-	}
+	kind.Detail, kind.Facts = shown(false), shown(true)
 	kind.Keys = func(p *record.List[operator.QuarantineEntry]) []act.Act {
 		return []act.Act{
 			act.Release.With(act.Unless(p.None, func() string { return edit.NoRelease(d.Desk, p.Here()) }), func() tea.Cmd { return d.Edits.Release(p.Here()) }),
@@ -317,14 +314,8 @@ var verdicts = map[operator.Liveness]verdict{
 	operator.LiveUnknown:  {"unknown: nobody could look at the source", paint.ToneWarn, text.Warn},
 }
 
-// detail says how an entry is shown.
-type detail struct {
-	facts bool // all fields of the entry, instead of its text
-	low   bool // there is no room for more than verdict, rule and text
-}
-
-// quarantineText shows an entry: the blocked text with its match, under a line of why.
-func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.QuarantineDetail, err error, how detail) *text.Page {
+// quarantineText shows an entry: the blocked text with its match under a line of why, then the rest; or all of its facts.
+func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.QuarantineDetail, err error, facts bool) *text.Page {
 	esc, st := d.Esc, d.St
 	live := desk.LivenessOf(e.Live)
 	head := []text.Line{{Value: esc.LineMax(e.Source, desk.MaxField), Kind: text.Title}}
@@ -338,7 +329,14 @@ func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.Quar
 	head = append(head,
 		text.State(st, means.tone, esc.Const(means.words)).As(means.kind),
 		text.Line{Value: esc.Sprintf("Blocked for %s (%s) at %s.", esc.LineMax(e.Pattern, prose.MaxTitle), esc.Line(e.Category), esc.Const(matchPlace(e))), Kind: text.Note})
-	if noDiscardOf(d, e) == "" && !how.low && !d.Spoken { // a listener has words, not keys
+	if e.FalsePositive {
+		head = append(head, text.Line{Value: esc.Const("A known false positive of the scanner."), Kind: text.Note})
+	}
+	foot := []text.Line{{Kind: text.Blank}}
+	if e.Writer != nil && d.Origins != nil {
+		foot = append(foot, text.Line{Value: esc.Sprintf("Written by %s.", desk.WriterWords(d, *e.Writer)), Kind: text.Note})
+	}
+	if noDiscardOf(d, e) == "" && !d.Spoken { // a listener has words, not keys
 		words := "`d` deletes this entry, for good."
 		switch {
 		case desk.Held(e):
@@ -346,19 +344,13 @@ func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.Quar
 		case live != operator.LiveGone && e.SourceID != "":
 			words = "`e` edits the source, and the scanner checks it. `d` deletes this entry alone, for good."
 		}
-		head = append(head, text.Advice(esc, words))
-	}
-	if e.FalsePositive {
-		head = append(head, text.Line{Value: esc.Const("A known false positive of the scanner."), Kind: text.Note})
-	}
-	if e.Writer != nil && d.Origins != nil {
-		head = append(head, text.Line{Value: esc.Sprintf("Written by %s.", desk.WriterWords(d, *e.Writer)), Kind: text.Note})
+		foot = append(foot, text.Advice(esc, words))
 	}
 	if err != nil {
 		head = append(head, text.Line{Value: esc.Sprintf("its content cannot be read: %s", prose.Reason(esc, err)), Kind: text.Alert})
 	}
-	if how.facts || err != nil {
-		return text.NewPage(append(append(head, text.Line{Kind: text.Blank}), quarantineFacts(d, e, full)...), "")
+	if facts || err != nil {
+		return text.NewPage(slices.Concat(head, foot, []text.Line{{Kind: text.Blank}}, quarantineFacts(d, e, full)), "")
 	}
 	if full.Decoded != "" && full.Decoded != full.Body {
 		head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("decoded, as the rule saw it"), Kind: text.Title}, text.Line{Value: esc.LineMax(full.Decoded, desk.MaxField)})
@@ -366,8 +358,8 @@ func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.Quar
 	if desk.Held(e) { // what the release would do is in no text
 		head = append(head, desk.MetaLines(esc, model.Item{Meta: full.Fields})...)
 	}
-	head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("Quarantined text (match highlighted)"), Kind: text.Note})
-	t := text.NewPage(head, full.Body)
+	t := text.NewPage(append(head, text.Line{Kind: text.Blank}), full.Body)
+	t.Foot = foot
 	for _, s := range full.Spans {
 		if n := len(t.Marks); n > 0 && s.Start <= t.Marks[n-1].End {
 			t.Marks[n-1].End = max(t.Marks[n-1].End, s.End)

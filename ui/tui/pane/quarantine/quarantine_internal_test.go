@@ -15,7 +15,7 @@ import (
 func TestAHeldWriteTellsWhatItWouldDo(t *testing.T) {
 	for id, want := range map[string]bool{"door/0123456789abcdef0123456789abcdef": true, "AGENT.md": false} {
 		e := operator.QuarantineEntry{ID: id, Filed: true}
-		page := quarantineText(desktest.New(), e, operator.QuarantineDetail{QuarantineEntry: e, Body: "x", Fields: []model.Field{{Name: "item", Value: "AGENT.md"}}}, nil, detail{})
+		page := quarantineText(desktest.New(), e, operator.QuarantineDetail{QuarantineEntry: e, Body: "x", Fields: []model.Field{{Name: "item", Value: "AGENT.md"}}}, nil, false)
 		told := func(l text.Line) bool { return strings.Contains(l.Value.String(), "AGENT.md") }
 		if got := slices.ContainsFunc(page.Head, told); got != want {
 			t.Errorf("%s: it names the item: %t, want %t", id, got, want)
@@ -29,7 +29,7 @@ func TestAHeldWriteWaits(t *testing.T) {
 	e := operator.QuarantineEntry{ID: "door/0123456789abcdef0123456789abcdef", Filed: true, Live: operator.LiveUnknown}
 	full := operator.QuarantineDetail{QuarantineEntry: e, Body: "x"}
 	told := tellEntry(d.Esc, e).String()
-	for _, l := range append(quarantineText(d, e, full, nil, detail{}).Head, quarantineFacts(d, e, full)...) {
+	for _, l := range append(quarantineText(d, e, full, nil, false).Head, quarantineFacts(d, e, full)...) {
 		told += "\n" + l.Value.String()
 	}
 	for _, c := range quarantineRecord(d, e).Cells {
@@ -42,5 +42,16 @@ func TestAHeldWriteWaits(t *testing.T) {
 		if !strings.Contains(told, want) {
 			t.Errorf("%q is not in:\n%s", want, told)
 		}
+	}
+}
+
+// TestTheTextBeforeTheRest: who reads a list of blocked texts wants each text under one line of why; who wrote it and
+// what the keys do can be read below it.
+func TestTheTextBeforeTheRest(t *testing.T) {
+	d := desktest.New()
+	e := operator.QuarantineEntry{ID: "x", Filed: true, Source: "CREW.md", SourceID: "CREW.md", Live: operator.LivePoisoned}
+	page := quarantineText(d, e, operator.QuarantineDetail{QuarantineEntry: e, Body: "x"}, nil, false)
+	if n := len(page.Head); n != 4 { // name, verdict, rule and a blank
+		t.Errorf("%d lines above the text: %v", n, page.Head)
 	}
 }
