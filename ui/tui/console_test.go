@@ -51,7 +51,7 @@ func TestEmptyConsole(t *testing.T) {
 	r := startRobot(t, start{scenario: "empty", width: 80, height: 24})
 	r.see("No store is open", "0/0 stores up").golden("empty-80x24")
 	r.press("enter").see("no store is open").press("a").see("are shown").press("1").see("none").press("r").see("r: the list is empty")
-	r.press("4").see("no quarantine source is attached").press("7").see("no audit log is attached").press("2").see("STORE, SCOPE, TIER")
+	r.press("4").see("no quarantine source is attached").press("7").see("no audit log is attached").press("2").see("No store is open")
 	r.press("?").see("Help: Tiers").press("esc").gone("Help").press("q")
 	if _, err := r.left(); err != nil {
 		t.Fatal(err)

@@ -32,6 +32,7 @@ type Asks struct {
 	Width, Height int
 	Rows          int            // of the list; 0: not known, or changing while one types
 	Two           bool           // the detail sets two texts beside each other where it has room
+	Empty         bool           // there is no row, so no detail
 	Cuts          func(int) bool // reports whether a cell is cut in a list of so many columns; nil: the list stays beside
 }
 
@@ -49,7 +50,7 @@ const leastRows = 3
 // Split shares a pane anew: beside each other in wide terminals, the list above its detail in narrow ones, in plain mode,
 // and where a short list shows more so. Above its detail a list of few rows leaves its room to the detail.
 func (d *Desk) Split(was Halves, a Asks) Halves {
-	if d.Wide { // the detail keeps a size, so that it is ready at once
+	if d.Wide || a.Empty { // the detail keeps a size, so that it is ready at once
 		return Halves{alone: true, ListWidth: a.Width, ListHeight: a.Height, DetailWidth: a.Width - 2, DetailHeight: 3, stand: was.stand}
 	}
 	rows := a.Rows

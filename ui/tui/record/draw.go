@@ -26,11 +26,16 @@ func (p *List[T]) noticeLines() []safetext.Text {
 
 // split shares the pane between list and detail anew.
 func (p *List[T]) split() {
-	asks := desk.Asks{Width: p.width, Height: p.height - len(p.noticeLines()), Rows: p.Steady(), Two: p.Kind.Two}
+	asks := desk.Asks{Width: p.width, Height: p.height - len(p.noticeLines()), Rows: p.Steady(), Two: p.Kind.Two, Empty: p.bare()}
 	if !p.Kind.Tree {
 		asks.Cuts = func(room int) bool { return p.fit.Cuts(room-p.indent(), p.Kind.columns()) }
 	}
 	p.halves = p.D.Split(p.halves, asks)
+}
+
+// bare reports a list that was read and holds nothing: neither headings nor a detail would say more.
+func (p *List[T]) bare() bool {
+	return p.Window.Loaded && len(p.Window.Rows) == 0 && p.Window.Err == nil && p.Query == ""
 }
 
 func (p *List[T]) Render(width, height int) ([]string, *tea.Position) {
@@ -52,13 +57,16 @@ func (p *List[T]) Render(width, height int) ([]string, *tea.Position) {
 	cursor := p.Browser.Render(h)
 	if cursor != nil {
 		cursor.Y = len(out)
-	} else {
+	} else if !p.bare() {
 		for i, c := range p.Kind.Columns {
 			by := p.sorted.column == i+1
 			p.cell(h, i, widths[i], i == len(widths)-1, st.Heading, st.Sorted(c.Title, by && !p.sorted.down, by && p.sorted.down), nil)
 		}
 	}
 	list := []string{h.End()}
+	if cursor == nil && p.bare() {
+		list = nil
+	}
 	for i := p.Window.Top; i < min(len(p.Window.Rows), p.Window.Top+p.Window.Height); i++ {
 		list = append(list, p.drawRow(p.Window.Rows[i], i == p.Window.Sel, f.ListWidth, widths))
 	}
