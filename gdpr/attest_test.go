@@ -191,8 +191,12 @@ func TestAnExportIsNamedUntilItIsMarked(t *testing.T) {
 	if err != nil || len(rec.Exports) != 1 || rec.Exports[0].State != receipt.ExportMade || rec.Exports[0].Items == 0 || strings.Contains(string(file), name) {
 		t.Errorf("%+v %v", rec.Exports, err)
 	}
-	if rep, err := w.desk.StatusReport(t.Context(), r.ID); err != nil || len(rep.Left) != 1 || !strings.Contains(rep.Left[0].Do, "--mark") {
+	rep, err := w.desk.StatusReport(t.Context(), r.ID)
+	if err != nil || len(rep.Left) != 1 || !strings.Contains(rep.Left[0].Do, "--mark") {
 		t.Errorf("%+v %v: nobody says that an export is left", rep.Left, err)
+	}
+	if rec.Forgotten+rec.Redacted == 0 || rep.Forgotten != rec.Forgotten || rep.Redacted != rec.Redacted || rep.Held != receipt.Items(rec.Held) {
+		t.Errorf("the report counts %d forgotten, %d redacted, %d held, and the receipt %d, %d", rep.Forgotten, rep.Redacted, rep.Held, rec.Forgotten, rec.Redacted)
 	}
 	if got, err := w.desk.Get(r.ID); err != nil || got.ExportsOpen != 1 || strings.Contains(got.Exports[0].Path, name) {
 		t.Errorf("%+v %v", got.Exports, err)

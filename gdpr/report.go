@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"time"
 
 	"memdesk/gdpr/receipt"
@@ -70,12 +71,22 @@ func (d *Desk) StatusReport(ctx context.Context, id string) (receipt.Report, err
 		rep.Begun = r.Begun.UTC().Format(time.RFC3339)
 	}
 	for _, e := range rep.Exports {
-		rep.Left = append(rep.Left, receipt.Left{Store: ownStore, Layer: fmt.Sprintf("export %d", e.N), Reason: e.String(),
+		rep.Left = append(rep.Left, receipt.Left{Store: ownStore, Layer: fmt.Sprintf("export %d", e.N), Reason: strings.TrimPrefix(e.String(), fmt.Sprintf("export %d ", e.N)),
 			Do: fmt.Sprintf("memdesk gdpr export %s --mark handed_over --export %d, or delete it and --mark deleted", r.ID, e.N)})
 	}
 	if r.Done() {
 		if len(rep.Left) == 0 {
 			return receipt.Report{}, model.Errorf(model.NotFound, "gdpr-report", "request %s is %s and nothing is left to report; of a complete one `memdesk gdpr receipt %s` speaks", id, r.State, id)
+		}
+		switch _, rec, _, err := d.Receipt(id); {
+		case err == nil:
+			rep.Forgotten, rep.Redacted, rep.Held = rec.Forgotten, rec.Redacted, receipt.Items(rec.Held)
+		case model.KindOf(err) != model.NotFound:
+			return rep, err
+		default: // withdrawn
+			x := run{r: &r}
+			x.addTally()
+			rep.Forgotten, rep.Redacted = x.out.Forgotten, x.out.Redacted
 		}
 		return rep, nil
 	}

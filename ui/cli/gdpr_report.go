@@ -99,7 +99,10 @@ func (a *app) printReport(rep receipt.Report, all bool) {
 	for _, l := range rep.Left {
 		at := l.Store
 		if l.Layer != "" {
-			at += ": " + l.Layer + " (" + string(l.Verdict) + ")"
+			at += ": " + l.Layer
+		}
+		if l.Layer != "" && l.Verdict != "" {
+			at += " (" + string(l.Verdict) + ")"
 		}
 		a.result("left", leftRow{nilIfEmpty(l.Store), nilIfEmpty(l.Layer), nilIfEmpty(string(l.Verdict)), l.Reason, l.Do},
 			"left: %s: %s", orDash(at), l.Reason)
