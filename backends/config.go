@@ -465,7 +465,7 @@ func ParseConfig(reg *Registry, file, text string) (Config, error) {
 		value      Duration
 		advice     string
 	}{
-		{"undo", "keep", cfg.Undo.Keep, "undo keeps what a change displaced, for a short time too: write 1h for an hour"},
+		{"undo", "keep", cfg.Undo.Keep, "undo keeps what a change replaced or removed, for a short time too: write 1h for an hour"},
 		{"gdpr", "approval_valid", cfg.GDPR.ApprovalValid, "an approval needs time to be used: write 1h for an hour"},
 		{"gdpr", "keep_closed", cfg.GDPR.KeepClosed, "write 1d for a day; without the key closed requests are kept for ever"},
 	} {

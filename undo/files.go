@@ -43,10 +43,10 @@ func (k *Keeper) save(s model.Store, e Entry, body string) (Entry, error) {
 	pending.After = "" // not confirmed yet
 	k.sweep(now)
 	if err := k.prepare(); err != nil {
-		return Entry{}, model.Refuse("undo", "what the change displaces cannot be kept: "+err.Error())
+		return Entry{}, model.Refuse("undo", "what the change replaces or removes cannot be kept: "+err.Error())
 	}
 	if err := k.write(pending, body); err != nil {
-		return Entry{}, model.Refuse("undo", "what the change displaces cannot be kept: "+statedir.Cause(err).Error())
+		return Entry{}, model.Refuse("undo", "what the change replaces or removes cannot be kept: "+statedir.Cause(err).Error())
 	}
 	return e, nil
 }

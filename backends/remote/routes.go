@@ -116,7 +116,7 @@ var routes = []route{
 	get("/v1/tiers", "browse", "Items and bytes per scope and tier.", tierCounts{}, tiers),
 	post("/v1/revisions", "history", "The versions that the store keeps of an item.", versions{}, revisions),
 	post("/v1/read-revision", "history", "An item as it was.", item{}, readRevision),
-	get("/v1/quarantined", "quarantine", "What the store's scanner has set aside.", quarantineList{}, quarantineEntries),
+	get("/v1/quarantined", "quarantine", "What the store holds in quarantine.", quarantineList{}, quarantineEntries),
 	post("/v1/read-quarantined", "quarantine", "One entry with its content.", quarantined{}, readQuarantined),
 	get("/v1/conflicts", "conflicts", "What the store knows to be in conflict.", conflictList{}, conflicts),
 	{Method: http.MethodPost, Path: "/v1/concerning", Facet: "subjects", What: "Items that the store ties to a person, one a line.",

@@ -59,7 +59,7 @@ func New(s *operator.Session, clk clock.Clock, calls string) *Meters {
 	m.bytes = vec("tier_bytes", "Bytes of the items of a tier.", "store", "tier")
 	m.capBytes = vec("tier_cap_bytes", "The largest size of one item of a tier, where the tier has a cap in bytes.", "store", "tier")
 	m.capUse = vec("tier_cap_use_ratio", "Size of the tier's largest item as a part of the cap.", "store", "tier")
-	m.quarantined = vec("quarantined", "Items that scanners have set aside.", "store")
+	m.quarantined = vec("quarantined", "Items in quarantine.", "store")
 	m.conflicts = vec("conflicts", "Second copies and items with merge markers.", "store")
 	m.requests = vec("requests", "Erasure requests with work left, by state.", "state", "overdue")
 	m.nextDeadline = one("request_next_deadline_timestamp_seconds", "The first deadline among requests with work left; 0 without any.")

@@ -21,7 +21,7 @@ func (a *app) retainCommand() *cobra.Command {
 		Long: "Writes one item, addressed by its reference or by tier and key, from a file or standard input.\n" +
 			"With --mode replace the input is the document as `memdesk show --raw` writes it. --kept takes the text that was put\n" +
 			"aside for the item, because no store took it or the store's own program undid the write.\n" +
-			"What the write displaces is kept for `memdesk undo`.",
+			"What the write replaces is kept for `memdesk undo`.",
 		Args: cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.retain(cmd.Context(), req, kept, args) },
 	}
