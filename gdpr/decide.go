@@ -118,10 +118,10 @@ func (d *Desk) decide(ctx context.Context, m *subject.Matcher, s model.Store, q 
 		case st.Action == Forget && q.stays[f.Item.ID] && whole(m, s, f): // the gate refuses it, and the run says why
 		case q.stays[f.Item.ID]:
 			st.Action = Redact
-			st.Reason += "; an item on hold would go or change with it, so it stays without the subject"
+			st.Reason += "; an item on hold would go or change with it, so it stays without the person"
 		case st.Action == Forget:
 			st.Action = Redact
-			st.Reason += "; other items hang under it, so it stays without the subject"
+			st.Reason += "; other items hang under it, so it stays without the person"
 		}
 		switch st.Action {
 		case Forget:
@@ -351,7 +351,7 @@ func whole(m *subject.Matcher, s model.Store, f *Found) bool {
 	return f.Layer == layerQuarantine || f.Item.Has(model.FlagUnreadable) || !editable(m, f.Item) && !tierOf(s, f.Item).Index
 }
 
-const ownIDsReason = "its id names the subject, and only the program that owns the store gives ids: forget it as a whole (`memdesk gdpr choose REQUEST --item REF --action forget`), or keep it back (`memdesk gdpr hold`)"
+const ownIDsReason = "its id names the person, and only the program that owns the store gives ids: forget it as a whole (`memdesk gdpr choose REQUEST --item REF --action forget`), or keep it back (`memdesk gdpr hold`)"
 
 // leftTo says why an item is left to another program; empty: it is not.
 func leftTo(s model.Store, it model.Item) string {

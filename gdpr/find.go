@@ -425,12 +425,12 @@ func (f *Found) words(own []string) string {
 	if f.Tagged && len(own) == 0 {
 		parts = append(parts, "tagged")
 	}
-	what := "names the subject"
+	what := "names the person"
 	if f.Alias {
 		what = "alias"
 	}
 	if f.Derived {
-		parts = append(parts, "derived from something of the subject")
+		parts = append(parts, "derived from something of the person")
 	}
 	if len(f.Named) > 0 {
 		parts = append(parts, what+" in "+strings.Join(f.Named, ", "))

@@ -197,7 +197,7 @@ func (d *Desk) keepHeld(ctx context.Context, r *Request, s model.Store, q *searc
 		if s.Browser == nil || h.hashed() || !h.on(key, s.Name, sp.places(), h.ID) || held[h.ID] {
 			continue
 		}
-		st := Step{Store: s.Name, ID: h.ID, Layer: layerItem, Action: Held, Ground: cmp.Or(h.Ground, "on hold"), Reason: "on hold, and nothing that names the subject was found in it"}
+		st := Step{Store: s.Name, ID: h.ID, Layer: layerItem, Action: Held, Ground: cmp.Or(h.Ground, "on hold"), Reason: "on hold, and nothing that names the person was found in it"}
 		if q.heldShut[h.ID] {
 			st.Reason = "on hold, and nobody can open it"
 		}

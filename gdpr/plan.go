@@ -587,7 +587,7 @@ func (d *Desk) planLayers(ctx context.Context, r *Request, m *subject.Matcher, s
 		}
 		if sum, goes := dry[l.ID]; goes && !ours(l) && strings.HasSuffix(l.Reason, model.LinkReason) {
 			sp.Steps = append(sp.Steps, Step{Store: s.Name, ID: l.ID, Layer: "symbolic link", Action: Scrub, Revision: sum,
-				Reason: "its own name names the subject: the link itself is removed, and not what it leads to"})
+				Reason: "its own name names the person: the link itself is removed, and not what it leads to"})
 			continue
 		}
 		if !ours(l) {
@@ -617,9 +617,9 @@ func (d *Desk) planLayers(ctx context.Context, r *Request, m *subject.Matcher, s
 				sp.Problems = append(sp.Problems, m.Redact(l.ID, Erased)+": "+st.Reason)
 			}
 		case rep.Hits > 0:
-			st.Reason = "its bytes name the subject" + m.Redact(inMembers(scans[i].rep.Members), Erased)
+			st.Reason = "its bytes name the person" + m.Redact(inMembers(scans[i].rep.Members), Erased)
 		case m.Names(l.ID):
-			st.Reason = "its name names the subject"
+			st.Reason = "its name names the person"
 		case cleaned:
 			st.Reason = "it keeps something of what goes"
 		default:

@@ -28,7 +28,7 @@ func (d *Desk) recognise(r *Request, typed string, aliases []string) (*known, er
 	}
 	if typed == "" || key.Pseudonym(typed) != r.Pseudonym {
 		return nil, model.Errorf(model.InvalidInput, "verify",
-			"request %s is complete and its identifiers are gone: type the subject's id instead, or check the receipt's file; `gdpr sweep` looks by pseudonyms", r.ID)
+			"request %s is complete and its identifiers are gone: type the person's id instead, or check the receipt's file; `gdpr sweep` looks by pseudonyms", r.ID)
 	}
 	list := d.Suppressed()
 	persons, err := list.Persons()

@@ -79,7 +79,7 @@ func (d *Desk) planCascade(s model.Store, sp *StorePlan) error {
 	sp.Cascade = true
 	sp.Notes = append(sp.Notes, "the store cannot be listed: what its recall gives is named, and what else it ties to the person's id its own cascade removes unseen")
 	sp.Steps = append(sp.Steps, Step{Store: s.Name, ID: cascadeID, Layer: layerCascade, Action: Scrub,
-		Reason: "the store's own cascade removes what it ties to the subject's id; it cannot be listed from here"})
+		Reason: "the store's own cascade removes what it ties to the person's id; it cannot be listed from here"})
 	return nil
 }
 

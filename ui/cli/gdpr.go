@@ -218,7 +218,7 @@ func (a *app) printRequest(r gdpr.Due) {
 func (a *app) gdprStatusCommand(name, short string) *cobra.Command {
 	return a.listing(&cobra.Command{
 		Use: name + " [REQUEST]", Short: short,
-		Long: short + ". REQUEST is a request's id, or the subject's id as it was filed:\nthat finds a request also when the person's data is gone.",
+		Long: short + ". REQUEST is a request's id, or the person's id as it was filed:\nthat finds a request also when their data is gone.",
 		RunE: a.onDesk("", func(_ context.Context, d *operator.Erasures, args []string) error {
 			all, err := make([]gdpr.Due, 1), error(nil)
 			if len(args) == 1 {

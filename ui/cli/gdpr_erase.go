@@ -239,7 +239,7 @@ func (a *app) gdprVerifyCommand() *cobra.Command {
 		Long: "With a FILE (it exists, or holds a /) checks that the receipt is exactly as it was signed, and by whom; nothing\n" +
 			"is opened. The key must be this desk's own, or the one of --key, which `gdpr receipt` names where the receipt\n" +
 			"was made: anybody can sign with a key of their own. Exit 3 where the signature fits and nobody vouches for the key.\n" +
-			"With a REQUEST looks again at every store and layer. The names of a complete one are gone: give the subject's id\n" +
+			"With a REQUEST looks again at every store and layer. The names of a complete one are gone: give the person's id\n" +
 			"instead, and --alias for each other name. Items and texts are looked through by keyed hashes for those that are not\n" +
 			"given too; the bytes of databases and their indexes are searched for those that are. Exit 7 for a changed receipt, a wrong key or residue.",
 		RunE: func(cmd *cobra.Command, args []string) error {

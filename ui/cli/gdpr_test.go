@@ -126,7 +126,7 @@ func TestErasureFromAScript(t *testing.T) {
 	}
 	d.run("gdpr", "verify", "usr_ida9931", "--alias", "Ida Quill-9931").want(t, 0)
 	d.run("gdpr", "verify", "usr_ida9931", "--alias", "Ida Quill").want(t, 2, "none that was erased")
-	d.run("gdpr", "verify", id, "--alias", "Ida Quill-9931").want(t, 2, "type the subject's id")
+	d.run("gdpr", "verify", id, "--alias", "Ida Quill-9931").want(t, 2, "type the person's id")
 	d.in = "- Ida Quill-9931 again\n"
 	d.run("retain", "crewship:daily/2026-07-02.md", "--mode", "append", "--yes", "-").want(t, 6, "erased")
 	d.write("daily/2026-07-03.md", "- Ida Quill-9931 is back\n- quiet\n")

@@ -316,7 +316,7 @@ func TestErasureKeepsTheClearNameOffTheScreen(t *testing.T) {
 	r := o.console(200, 50).see("usr_teo")
 	r.press("E").begin(id, "Erase").see("No layer that can be reached holds the person").press("esc").see("answered")
 	r.gone("usr_teo").press("enter").see("● verified: every").gone("usr_teo").press("esc").gone("● verified: every")
-	r.press("v").answer("Type the person's id", "tab", "usr_maren", "tab", "tab").see("[Look again]").press("enter").see("type the subject's id instead")
+	r.press("v").answer("Type the person's id", "tab", "usr_maren", "tab", "tab").see("[Look again]").press("enter").see("type the person's id instead")
 	// Other names are asked for too: one that was not erased must be refused, and without any the layers
 	// must say so.
 	r.press("esc").press("v").answer("Type the person's id", "tab", "usr_teo", "tab", "Nobody Such", "tab").see("[Look again]").press("enter").see("none that was erased")

@@ -215,7 +215,7 @@ func (l layout) concerning(tx records.Tx, subjects []string, yield func(id, subj
 				return err
 			}
 			for _, id := range ids {
-				yield(id, s, "a thread of the subject")
+				yield(id, s, "a thread of the person")
 			}
 		}
 	}

@@ -209,16 +209,16 @@ func (l layout) owned() []ownedBy {
 	out := []ownedBy{{"thread/", "its resourceId", `SELECT id FROM mastra_threads WHERE resourceId = ?`}}
 	if l.owner {
 		out = append(out, ownedBy{"message/", "its resourceId", `SELECT id FROM mastra_messages WHERE resourceId = ?`},
-			ownedBy{"message/", "in a thread of the subject", `SELECT id FROM mastra_messages WHERE resourceId IS NULL AND thread_id IN ` + mine})
+			ownedBy{"message/", "in a thread of the person", `SELECT id FROM mastra_messages WHERE resourceId IS NULL AND thread_id IN ` + mine})
 	} else {
-		out = append(out, ownedBy{"message/", "in a thread of the subject", `SELECT id FROM mastra_messages WHERE thread_id IN ` + mine})
+		out = append(out, ownedBy{"message/", "in a thread of the person", `SELECT id FROM mastra_messages WHERE thread_id IN ` + mine})
 	}
 	if l.resources {
 		out = append(out, ownedBy{"resource/", "its id", `SELECT id FROM mastra_resources WHERE id = ?`})
 	}
 	if l.observations {
 		out = append(out, ownedBy{"observation/", "its resourceId", `SELECT id FROM mastra_observational_memory WHERE resourceId = ? OR lookupKey = 'resource:' || ?`},
-			ownedBy{"observation/", "of a thread of the subject", `SELECT id FROM mastra_observational_memory WHERE ` + observedThread + ` IN ` + mine})
+			ownedBy{"observation/", "of a thread of the person", `SELECT id FROM mastra_observational_memory WHERE ` + observedThread + ` IN ` + mine})
 	}
 	return out
 }

@@ -325,7 +325,7 @@ func concerning(tx records.Tx, subjects []string, yield func(id, subject, reason
 			err := scan(&tier, &key)
 			why := "its name"
 			if tier == relationTier {
-				why = "a relation with the subject at an end"
+				why = "a relation with the person at an end"
 			}
 			yield(prefixes[tier]+key, s, why)
 			return err

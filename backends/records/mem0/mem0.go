@@ -139,7 +139,7 @@ func (o ownerless) Layers(ctx context.Context) ([]model.Layer, error) {
 	err = o.db.View(ctx, "layers", func(tx records.Tx) (err error) { n, err = o.s.ownerlessRows(tx); return err })
 	if n > 0 {
 		out = append(out, model.Layer{ID: "history, owner unknown", Kind: model.LayerExternal,
-			Reason: fmt.Sprintf("%d rows of the history are of memories that are gone, and nothing says whose they were: those that name the subject are removed, the others stay", n), Advice: "look at the history of deleted memories, and remove the rows of the subject by hand"})
+			Reason: fmt.Sprintf("%d rows of the history are of memories that are gone, and nothing says whose they were: those that name the person are removed, the others stay", n), Advice: "look at the history of deleted memories, and remove the rows of the person by hand"})
 	}
 	return out, err
 }
