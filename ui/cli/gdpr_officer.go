@@ -222,8 +222,8 @@ func (a *app) gdprPolicyCommand() *cobra.Command {
 	accept := false
 	c := &cobra.Command{
 		Use: "policy [--accept --reason TEXT]", Short: "The policy of erasures, and who set it",
-		Long: "The audit log has a record of each policy ([gdpr] require_approval, approvers, approval_valid, max_share) and of\n" +
-			"who set it. One that demands approval stays in force until somebody records another one with --accept; receipts\n" +
+		Long: "The audit log has a record of each policy ([gdpr] require_approval, approval, approvers, approval_valid,\n" +
+			"max_share) and of who set it. One that demands approval stays in force until somebody records another one with --accept; receipts\n" +
 			"state the policy, its hash and that record. Exit 3 where the configured policy is not the one in force.",
 		RunE: a.onDesk("", func(ctx context.Context, d *operator.Erasures, _ []string) error {
 			var p gdpr.PolicyState

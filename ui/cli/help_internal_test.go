@@ -3,7 +3,34 @@ package cli
 import (
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"memdesk/internal/clock"
 )
+
+// TestFlagsNameTheirValues: the help of a flag must name its value as its sentence does, and not by a type of Go.
+func TestFlagsNameTheirValues(t *testing.T) {
+	seen := 0
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			seen++
+			switch name, _ := pflag.UnquoteUsage(f); name {
+			case "string", "strings", "stringArray", "int", "ints", "float", "duration", "value":
+				t.Errorf("%s --%s takes a %s", c.CommandPath(), f.Name, name)
+			}
+		})
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk((&app{Program: Program{Clock: clock.System{}}}).root())
+	if seen < 100 {
+		t.Errorf("only %d flags were looked at", seen)
+	}
+}
 
 // TestExamplesAreBrokenAtFlags: a long example stays one command for a shell, and each of its lines fits where it can.
 func TestExamplesAreBrokenAtFlags(t *testing.T) {

@@ -295,7 +295,7 @@ func (a *app) workUpdateCommand() *cobra.Command {
 	f := cmd.Flags()
 	for name, to := range map[string]**string{"title": &c.Title, "description": &c.Description, "notes": &c.Notes, "acceptance": &c.Acceptance,
 		"type": &c.Type, "status": &c.State, "assignee": &c.Assignee, "owner": &c.Owner, "parent": &c.Parent} {
-		f.Var(optionalText(to), name, "its new "+name+"; empty takes it out where the store can")
+		f.Var(optionalText(to), name, "its new `"+strings.ToUpper(name)+"`; empty takes it out where the store can")
 	}
 	f.Var(optionalInt(&c.Priority), "priority", "its new `PRIORITY`, 0 to 4")
 	f.StringArrayVar(&c.Labels, "label", nil, "add a `LABEL`; repeatable")
