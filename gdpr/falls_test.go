@@ -97,7 +97,7 @@ func TestThePlanHasWhatFalls(t *testing.T) {
 				"edge/second": "left with one member when h1 and 1 more go",
 				"edge/named":  "alias in body; left with one member when h2 goes",
 				// an item that keeps its text under another id leaves its edges
-				"edge/renamed": "names the subject in members; left with one member when h3-" + ana + " goes",
+				"edge/renamed": "names the person in members; left with one member when h3-" + ana + " goes",
 			}
 			if d := cmp.Diff(want, reasons); d != "" {
 				t.Error(d)
