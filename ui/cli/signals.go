@@ -52,11 +52,11 @@ func (a *app) signalCommands() []*cobra.Command {
 	train.Flags().StringVar(&set, "set", "", "labelled texts: `DIR`")
 	train.Flags().StringVar(&out, "out", "", "where the weights go: `FILE`")
 	stories := &cobra.Command{
-		Use: "stories", Short: "Blocked and suspect items, grouped by who wrote them or by what they say",
+		Use: "stories", Short: "What is blocked or looks planted, grouped by who wrote it or by what it says",
 		RunE: a.onStores(a.stories),
 	}
 	harmless := &cobra.Command{
-		Use: "clear REF...", Short: "Mark suspect items, and all that say nearly the same, as harmless",
+		Use: "clear REF...", Short: "Mark items that look planted, and all that say nearly the same, as harmless",
 		Long: "Notes the hash of each text with the version of the rules. It counts until the rules change; it releases\n" +
 			"nothing that a store's own scanner blocks.",
 		RunE: a.onStores(a.clearSuspects),
