@@ -50,6 +50,13 @@ func TestAServerThatHangsIsStartedAgain(t *testing.T) {
 		if err != nil || bad != nil || syscall.Kill(pid, sig) != nil {
 			t.Fatalf("the server's process: %q, %v", line, err)
 		}
+		if sig != syscall.SIGSTOP {
+			return
+		}
+		var ws syscall.WaitStatus // until its last thread stands, it may still answer
+		if _, err := syscall.Wait4(pid, &ws, syscall.WUNTRACED, nil); err != nil || !ws.Stopped() {
+			t.Fatalf("the server's process does not stop: %v, %v", ws, err)
+		}
 	}
 	signal(syscall.SIGSTOP)
 	if got := state(); got != model.HealthUnknown || fleet.Reopen(t.Context(), "far") || started != 1 {
