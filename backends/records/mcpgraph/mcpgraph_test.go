@@ -109,6 +109,7 @@ func TestBody(t *testing.T) {
 // TestEditKeepsTheRest: only one value of one line changes (MG3).
 func TestEditKeepsTheRest(t *testing.T) {
 	path := write(t, sample)
+	must(t, os.Chmod(path, 0o640)) // whatever the umask is
 	s := open(t, path)
 	_, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "Ada", Mode: model.Append, Content: "- likes rye\n- new"})
 	must(t, err)

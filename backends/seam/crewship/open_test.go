@@ -71,6 +71,7 @@ func TestOpenWhereNothingMayBeWritten(t *testing.T) {
 	}
 	dir := memory(t, map[string]string{"AGENT.md": "x"})
 	must(t, os.Chmod(dir, 0o555))
+	defer os.Chmod(dir, 0o700) // so that it can be removed
 	s := open(t, crewship.Config{Name: "s", Path: dir})
 	if !s.ReadOnly || !strings.Contains(s.ReadOnlyReason, "may not write") {
 		t.Errorf("read-only %v: %q", s.ReadOnly, s.ReadOnlyReason)

@@ -244,6 +244,7 @@ func TestTakeAgainstAWriterWithoutLocks(t *testing.T) {
 
 func TestSwapKeepsModeAndGuards(t *testing.T) {
 	d, dir := swapDir(t, map[string]string{"f.md": "old"}, "", nil)
+	must(t, os.Chmod(filepath.Join(dir, "f.md"), 0o640)) // whatever the umask is
 	no := model.Errorf(model.Locked, "lock", "gone")
 	if _, err := d.Swap("f.md", seen("old"), []byte("new"), rootdir.New{Mode: 0o600}, day, func() error { return no }); !errors.Is(err, model.Locked) {
 		t.Errorf("a guard that refuses: %v", err)
