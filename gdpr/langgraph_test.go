@@ -8,6 +8,7 @@ import (
 
 	"memdesk/backends"
 	"memdesk/internal/testpg"
+	"memdesk/model"
 )
 
 // TestLangGraphBeyondItsText: the subject is named in msgpack alone, where the length before the name is a
@@ -68,6 +69,36 @@ func TestLangGraphRowsOfConversations(t *testing.T) {
 		}
 		if got := testpg.Value(t, dsn, `SELECT string_agg(thread_id, ' ' ORDER BY thread_id COLLATE "C") FROM checkpoints`); got != want {
 			t.Errorf("held %v: left %s; want %s", held, got, want)
+		}
+	}
+}
+
+// TestARenamedRowKeepsItsTimeLimit: a bystander's row whose key names the subject gets another key, and ends when it was to
+// end; so does one that was forgotten and put back.
+func TestARenamedRowKeepsItsTimeLimit(t *testing.T) {
+	for _, schema := range []struct{ file, space, more, limit string }{{"javascript.sql", "namespace_path", "", ""}, {"python.sql", "prefix", ", ttl_minutes", ", 90"}} {
+		w := newWorld(t)
+		ddl, err := os.ReadFile(filepath.Join("..", "backends", "records", "langgraph", "testdata", schema.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		dsn := testpg.DSN(t)
+		const times = `, '2026-01-01T00:00:00Z', '2099-01-01T00:00:00Z'`
+		testpg.Exec(t, dsn, string(ddl)+`; INSERT INTO store (`+schema.space+`, key, value, created_at, expires_at`+schema.more+`) VALUES ('shared', 'of `+name+`', '{"text":"rye"}'`+times+schema.limit+`), ('shared', 'oats', '{"text":"rye"}'`+times+schema.limit+`)`)
+		t.Setenv("MEMDESK_GDPR_DSN", dsn)
+		w.more = []backends.StoreConfig{{Name: "graph", Kind: "langgraph", DSNEnv: "MEMDESK_GDPR_DSN"}}
+		w.open()
+		_, entry, err := w.desk.Undo.Forget(t.Context(), w.store("graph"), model.ForgetRequest{ID: "shared/oats"})
+		if err == nil {
+			_, err = w.desk.Undo.Restore(t.Context(), w.fleet.Store, entry.ID)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.complete(w.plan(w.file().ID))
+		if got, want := testpg.Value(t, dsn, `SELECT string_agg(concat_ws(' ', key, extract(year FROM expires_at), extract(year FROM created_at)`+schema.more+`), '; ' ORDER BY key) FROM store`),
+			"oats 2099 2026"+strings.ReplaceAll(schema.limit, ",", "")+"; of erased 2099 2026"+strings.ReplaceAll(schema.limit, ",", ""); got != want {
+			t.Errorf("%s: %s; want %s", schema.file, got, want)
 		}
 	}
 }

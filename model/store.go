@@ -84,7 +84,7 @@ type Store struct {
 	Beside func(ctx context.Context, id string) (Beside, error)
 
 	// Keep reads the rows that Forget of an item would remove, for Beside.Rows of the request that restores
-	// it (TierSpec.Restores); of an item that is a file, the row with its mode (FileRow). NotFound for an absent
+	// it (TierSpec.Restores); with the row of what it has under another id too (FileRow). NotFound for an absent
 	// item. nil where no item has such rows.
 	Keep func(ctx context.Context, id string) ([]BesideRow, error)
 
@@ -138,8 +138,8 @@ func (s Store) Capabilities() map[string]bool {
 	return caps
 }
 
-// FileOf is what the file of a renamed item takes over: who may not read the one may not read the other. nil where
-// an item is no file of its own.
+// FileOf is what a renamed item takes over: who may not read the one file may not read the other, and a row ends when it
+// was to end. nil where there is nothing.
 func (s Store) FileOf(ctx context.Context, id string) (*Beside, error) {
 	if s.Keep == nil {
 		return nil, nil

@@ -136,6 +136,8 @@ type Table struct {
 	// dropped row cannot be restored unchanged.
 	Keep   func(Tx, Row) ([]model.BesideRow, error)
 	Revive func(tx Tx, key string, rows []model.BesideRow) error
+	// Renew writes what an item that is made again has of its old row (model.FileRow), which Keep returns; nil: nothing.
+	Renew func(tx Tx, key string, row model.BesideRow) error
 	// Past yields the earlier texts of a row, the newest first, also of a removed one; if a version is given,
 	// only that one. nil: the store keeps none.
 	Past func(tx Tx, key, version string, yield func(Version)) error
@@ -235,7 +237,7 @@ func New(c Config) model.Store {
 	if slices.ContainsFunc(c.Tables, func(t Table) bool { return t.Vector != "" }) {
 		s.Beside = a.beside
 	}
-	if slices.ContainsFunc(c.Tables, func(t Table) bool { return t.Revive != nil }) {
+	if slices.ContainsFunc(c.Tables, func(t Table) bool { return t.Keep != nil }) {
 		s.Keep = a.keep
 	}
 	if slices.ContainsFunc(c.Tables, func(t Table) bool { return t.Past != nil }) {

@@ -45,7 +45,7 @@ func (a *store) Retain(ctx context.Context, req model.RetainRequest) (model.Reta
 		case !exists && t.revives(req):
 			err = t.Revive(tx, key, req.Beside.Rows)
 		case !exists:
-			warnings, err = t.Create(tx, key, doc, a.Clock.Now().UTC().Format("2006-01-02T15:04:05.000Z"))
+			warnings, err = t.create(tx, key, doc, a.Clock.Now().UTC().Format("2006-01-02T15:04:05.000Z"), req.Beside)
 		case model.RevisionOf(doc) != have.Revision:
 			c := Change{Row: row, Old: have, New: doc, Now: a.Clock.Now().UTC()}
 			err = t.Save(tx, &c)
@@ -161,6 +161,20 @@ func (a *store) wanted(t *Table, row Row, have model.Item, exists bool, req mode
 		return doc, err
 	}
 	return doc, a.scanner.AdmitDocument(have.Document(), doc, verdicts.Cleans(req))
+}
+
+// create makes a row, with what its item had in an old one.
+func (t *Table) create(tx Tx, key string, doc model.Document, now string, old *model.Beside) ([]string, error) {
+	warnings, err := t.Create(tx, key, doc, now)
+	if old == nil || t.Renew == nil {
+		return warnings, err
+	}
+	for _, r := range old.Rows {
+		if err == nil && r.Table == model.FileRow {
+			err = t.Renew(tx, key, r)
+		}
+	}
+	return warnings, err
 }
 
 // revives reports whether a request has the rows that Forget removed.

@@ -64,7 +64,7 @@ func (l layout) values() records.Table {
 	return records.Table{
 		Vector: vector,
 		Tier: model.TierSpec{Name: "store", Title: "values by namespace and key", KeyRule: model.KeyRequired, KeyHint: "LABEL/LABEL/KEY, by id", Document: model.Structured, Text: model.TextObject,
-			Renews: []string{"created_at", "updated_at", "expires_at", "ttl_minutes", "vector"}},
+			Renews: []string{"updated_at", "vector"}},
 		From: l.table("store") + " m", Key: sqlKey("m", ns), Scope: scope("m."+ns, sep), At: "to_char(" + l.column("updated_at") + " AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US')",
 		Gone: l.column("expires_at") + " < now()", Columns: columns, Search: []string{"m." + ns, "m.key"}, SearchJSON: []string{"to_jsonb(m)::text"},
 		Lookup: func(keys []string) (string, []any) {
@@ -78,8 +78,50 @@ func (l layout) values() records.Table {
 		Escape:   func(key string) string { return idOf(key, sep) },
 		Unescape: func(id string) (string, bool) { return keyOf(id, sep) },
 		Item:     func(r records.Row) model.Item { return value(r, sep) },
-		Save:     l.save, Create: l.create, Drop: l.drop,
+		Save:     l.save, Create: l.create, Drop: l.drop, Keep: l.keep, Renew: l.renew,
 	}
+}
+
+// lasting are the columns that say since when and how long a row is there, each with its type.
+func (l layout) lasting() (out [][2]string) {
+	for _, c := range [][2]string{{"created_at", "timestamptz"}, {"expires_at", "timestamptz"}, {"ttl_minutes", "int"}} {
+		if slices.Contains(l.have["store"], c[0]) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// keep reads how long a row is to last: one with a time limit has it again under another key, and after an undo.
+func (l layout) keep(tx records.Tx, r records.Row) ([]model.BesideRow, error) {
+	ns, _ := l.namespace()
+	space, key := parted(r.Key)
+	row := model.BesideRow{Table: model.FileRow}
+	for _, c := range l.lasting() {
+		var text string
+		if _, err := records.One(tx, `SELECT COALESCE(`+c[0]+`::text, '') FROM `+l.table("store")+` WHERE `+ns+` = ? AND key = ?`, []any{space, key}, &text); err != nil {
+			return nil, err
+		}
+		row.Cells = append(row.Cells, model.BesideCell{Column: c[0], Type: model.CellText, Value: text})
+	}
+	return []model.BesideRow{row}, nil
+}
+
+// renew writes how long a row is to last.
+func (l layout) renew(tx records.Tx, key string, row model.BesideRow) error {
+	ns, _ := l.namespace()
+	space, name := parted(key)
+	for _, c := range l.lasting() {
+		for _, cell := range row.Cells {
+			if cell.Column != c[0] {
+				continue
+			}
+			if _, err := tx.Exec(`UPDATE `+l.table("store")+` SET `+c[0]+` = NULLIF(?::text, '')::`+c[1]+` WHERE `+ns+` = ? AND key = ?`, cell.Value, space, name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // scope writes the labels in the form of ids, in SQL.
