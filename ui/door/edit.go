@@ -438,6 +438,11 @@ func (c *call) move(ctx context.Context, from, to spot, files []entry, target fu
 		at := to
 		at.name = target(f)
 		req, named, err := c.place(ctx, at, it.Body)
+		if err == nil && req.ID != "" {
+			if _, rerr := from.store.Browser.Read(ctx, req.ID); rerr == nil { // one that no agent may see
+				return say("The destination %s already exists", to.path)
+			}
+		}
 		if err == nil && named {
 			names[len(changes)], err = at.name, c.Names.Check(at.name)
 		}

@@ -141,7 +141,7 @@ func (c *call) file(ctx context.Context, at spot) (model.Item, bool, error) {
 	for _, id := range ids {
 		it, err := c.read(ctx, at.store, id)
 		switch {
-		case err == nil && it.Tier == at.tier.Name && c.called(at, it.ID) == at.name:
+		case err == nil && it.Tier == at.tier.Name && !it.Has(model.FlagBookkeeping) && c.called(at, it.ID) == at.name:
 			return it, true, nil
 		case err == nil, model.KindOf(err) == model.NotFound, model.KindOf(err) == model.InvalidInput, errors.Is(err, model.ErrDirectory):
 		default:
@@ -179,7 +179,7 @@ func (c *call) entries(ctx context.Context, at spot, prefix string, limit int) (
 			return nil, false, err
 		}
 		for _, h := range page.Items {
-			if h.Has(model.FlagBlocked) || h.Has(model.FlagPending) || h.Has(model.FlagBinary) || poisoned(h.ID) {
+			if h.Has(model.FlagBlocked) || h.Has(model.FlagPending) || h.Has(model.FlagBinary) || poisoned(h.ID) || poisoned(h.Title) {
 				continue
 			}
 			ids[h.ID] = true
