@@ -126,7 +126,7 @@ func (p *Pane) renderList(width int) []string {
 	h.Col(st.Heading, safetext.Const("WHERE"), c[colWhere]).Col(st.Heading, safetext.Const("ORIGIN"), c[colWriter]).Lit(st.Heading, "SNIPPET")
 	out := []string{h.End()}
 	for i := p.table.Top; i < min(len(p.rows), p.table.Top+p.table.Height); i++ {
-		out = append(out, p.row(p.rows[i], i == p.table.Sel, width, c))
+		out = append(out, p.row(&p.rows[i], i == p.table.Sel, width, c))
 	}
 	if len(p.rows) == 0 {
 		out = append(out, p.emptiness(width)...)
@@ -186,7 +186,7 @@ func (p *Pane) fitted() {
 	}
 }
 
-func (p *Pane) row(h hitRow, at bool, width int, c []int) string {
+func (p *Pane) row(h *hitRow, at bool, width int, c []int) string {
 	st := p.d.St
 	if h.Heading {
 		return st.Row(width).Blank(1).Put(st.Warn, h.Where).End()
@@ -202,12 +202,12 @@ func (p *Pane) row(h hitRow, at bool, width int, c []int) string {
 		return r.Put(st.Warn, h.Where).End()
 	}
 	numbers(r, st.Dim, c, safetext.Const(strconv.Itoa(h.Rank)), h.score)
-	r.Col(st.Plain, st.Tail(h.Where, h.Hit.Source, h.suffix(), c[colWhere]-1), c[colWhere]).Col(st.Dim, p.who.Cell(p.refOf(h)), c[colWriter])
+	r.Col(st.Dim, st.Tail(h.Where, h.Hit.Source, h.suffix(), c[colWhere]-1), c[colWhere]).Col(st.Dim, p.who.Cell(p.refOf(*h)), c[colWriter])
 	if !h.planted.IsEmpty() {
 		r.Lit(st.Warn, st.Glyphs.State[paint.ToneWarn]+" ")
 	}
 	snippet, matches := h.shown(st, r.Left)
-	return r.Hits(st.Dim, snippet, matches).End()
+	return r.Hits(st.Plain, snippet, matches).End()
 }
 
 // examples show each term of a query.

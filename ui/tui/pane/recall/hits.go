@@ -26,6 +26,7 @@ type hitRow struct {
 	Snippet  safetext.Text // that line
 	words    []string      // that were looked for
 	matches  []safetext.Span
+	cut      fitting // the part that the row has room for
 	score    safetext.Text
 	planted  safetext.Text // why it looks planted
 	Withheld bool          // quarantined: agents do not get it
@@ -34,6 +35,13 @@ type hitRow struct {
 
 func (h hitRow) key() string {
 	return h.Store + "\x00" + h.Hit.ID + "\x00" + strconv.Itoa(h.Hit.Line) + "\x00" + strconv.Itoa(h.Rank)
+}
+
+// fitting is the part of a snippet that so many columns have room for.
+type fitting struct {
+	columns int
+	text    safetext.Text
+	matches []safetext.Span
 }
 
 // suffix is the line number of a hit, written after its source.
@@ -88,12 +96,23 @@ func matched(esc safetext.Escaper, s string, words []string) string {
 	return desk.FirstWords(s)
 }
 
-// shown is the part of the snippet that a row of so many columns has: from its start, or from the first word that leaves
-// room for the first match. It ends inside no match.
-func (h hitRow) shown(st *paint.Styles, columns int) (safetext.Text, []safetext.Span) {
-	if st.Width(h.Snippet) <= columns || len(h.matches) == 0 {
-		return h.Snippet, h.matches
+// shown is the part of the snippet that a row of so many columns has, fitted once for each size.
+func (h *hitRow) shown(st *paint.Styles, columns int) (safetext.Text, []safetext.Span) {
+	if h.cut.columns != columns {
+		h.cut = fitting{columns, h.Snippet, h.matches}
+		if st.Width(h.Snippet) > columns && len(h.matches) > 0 {
+			h.cut.text, h.cut.matches = h.fit(st, columns)
+		}
 	}
+	return h.cut.text, h.cut.matches
+}
+
+// leadingMatches is how many of the matches a short snippet tries to have.
+const leadingMatches = 3
+
+// fit begins at the snippet's start, or at the first word that leaves room for the first matches, as many as there is room
+// for. It ends inside no match.
+func (h *hitRow) fit(st *paint.Styles, columns int) (safetext.Text, []safetext.Span) {
 	more := paint.LeftOut(st.Esc)
 	room := columns - 2*more.Width()
 	starts := []int{0}
@@ -106,14 +125,17 @@ func (h hitRow) shown(st *paint.Styles, columns int) (safetext.Text, []safetext.
 		rest = st.Esc.Line(h.line[starts[n]:])
 		return rest, text.Matches(rest, h.words)
 	}
-	n := sort.Search(len(starts)-1, func(n int) bool {
-		rest, found := from(n)
-		return len(found) < len(h.matches) || found[0].End <= st.Esc.Wrap(rest, room)[0].Len()
-	})
-	rest, found := from(n)
-	if len(found) < len(h.matches) { // the match alone has no room
-		n = 0
-		rest, found = from(n)
+	n, rest, found := 0, h.Snippet, h.matches
+	for last := min(len(h.matches), leadingMatches) - 1; last >= 0; last-- {
+		at := sort.Search(len(starts)-1, func(n int) bool {
+			rest, found := from(n)
+			return len(found) < len(h.matches) || found[last].End <= st.Esc.Wrap(rest, room)[0].Len()
+		})
+		if rest, found = from(at); len(found) == len(h.matches) && found[last].End <= st.Esc.Wrap(rest, room)[0].Len() {
+			n = at
+			break
+		}
+		rest, found = h.Snippet, h.matches // not even the last of these has room
 	}
 	line := st.Esc.Wrap(rest, room)[0]
 	broken := func(m safetext.Span) bool { return m.Start < line.Len() && line.Len() < m.End }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"memdesk/backends"
+	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
 	"memdesk/ui/tui/desk/desktest"
@@ -56,5 +57,21 @@ func TestSnippets(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestAShortSnippetHasTheMatches: with both words of a query in it, hits that say the same can be told from others.
+func TestAShortSnippetHasTheMatches(t *testing.T) {
+	d := desktest.New()
+	h := newAnswered(d, 1, backends.Answer{Result: model.RecallResult{Hits: []model.RecallSnippet{{Snippet: "Maren Holt prefers the early boat and rye bread, and pays"}}}}, []string{"rye", "bread"}).hits[0]
+	for columns, want := range map[int]string{20: "rye bread", 24: "boat and rye bread", 12: "rye bread", 9: "rye"} {
+		if part, found := h.shown(d.St, columns); !strings.Contains(part.String(), want) || columns > 9 && len(found) != 2 {
+			t.Errorf("in %d columns %q, want %q", columns, part.String(), want)
+		}
+	}
+	part, _ := h.shown(d.St, 20)
+	h.Snippet = safetext.Const("fitted anew")
+	if again, _ := h.shown(d.St, 20); again != part {
+		t.Errorf("%q was fitted twice for one size: %q", part.String(), again.String())
 	}
 }

@@ -275,9 +275,12 @@ func (p *Pane) describe(h hitRow) []text.Line {
 			{Value: esc.Const("Quarantined: the scanner rejects it, so a recall names it to operators only and gives agents nothing of it. 4 Quarantine shows what matched."), Kind: text.Alert},
 		}
 	}
-	out := append([]text.Line{{Value: h.Where, Kind: text.Title}}, text.Known(text.Line{Value: h.planted, Kind: text.Alert})...)
-	return append(out,
-		text.Line{Value: esc.Sprintf("rank %d in %s, score %s (comparable inside this store only)", h.Rank, h.Name, h.score), Kind: text.Note}, text.Line{Kind: text.Blank})
+	out := append([]text.Line{{Value: prose.NameFirst(esc, h.Hit.Source), Kind: text.Title}}, text.Known(text.Line{Value: h.planted, Kind: text.Alert})...)
+	place := esc.Sprintf("rank %d in %s, score %s", h.Rank, h.Name, h.score)
+	if h.Hit.Line > 0 {
+		place = esc.Sprintf("line %d, %s", h.Hit.Line, place)
+	}
+	return append(out, text.Line{Value: place, Kind: text.Note}, text.Line{Kind: text.Blank})
 }
 
 func (p *Pane) Resize(width, height int) tea.Cmd {
