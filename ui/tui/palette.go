@@ -219,15 +219,15 @@ func (l *commandLine) over(under []string, row image.Rectangle, width int) []str
 		return under
 	}
 	st, plain := l.a.D.St, l.a.D.Plain
-	if !plain {
-		width = min(width, dialog.WidestBox) - dialog.BoxPad
-	}
-	usage, label := 0, 0
+	usage, label, doc := 0, 0, 0
 	for _, c := range l.rows {
-		usage = max(usage, len(c.word)+1+len(c.act.Args))
+		usage, doc = max(usage, len(c.word)+1+len(c.act.Args)), max(doc, len(c.act.Doc))
 		if len(c.act.Keys) > 0 {
 			label = max(label, len(c.act.Label()))
 		}
+	}
+	if !plain { // no sentence is cut that has room
+		width = min(width-dialog.BoxPad, max(dialog.WidestBox-dialog.BoxPad, 1+usage+1+label+1+doc))
 	}
 	var body []string
 	for i, c := range l.rows[from : from+n] {
