@@ -653,7 +653,7 @@ func (c *Config) checkStores(reg *Registry, at keyIndex, add func(position, stri
 		}
 		s.Name = cmp.Or(s.Name, s.Kind)
 		if err := model.CheckStoreName(s.Name); err != nil && s.Name != "" {
-			fail("name", "%s", cause(err))
+			fail("name", "%s", model.Reason(err))
 		} else if first, twice := seen[s.Name]; twice && s.Name != "" {
 			fail("name", "store name %q is taken by the block at line %d", s.Name, first)
 		}
@@ -677,7 +677,7 @@ func (c *Config) checkStores(reg *Registry, at keyIndex, add func(position, stri
 		if kind.Check != nil {
 			key, err := kind.Check(*s, func(key string) bool { _, there := raw[i][key]; return there })
 			if err != nil {
-				fail(key, "%s", cause(err))
+				fail(key, "%s", model.Reason(err))
 				continue
 			}
 		}
@@ -900,15 +900,6 @@ func reason(err error) string {
 	var pe *os.PathError
 	if errors.As(err, &pe) {
 		return pe.Err.Error()
-	}
-	return err.Error()
-}
-
-// cause is the inner text of a model error, without its operation.
-func cause(err error) string {
-	var e *model.Error
-	if errors.As(err, &e) && e.Err != nil {
-		return e.Err.Error()
 	}
 	return err.Error()
 }

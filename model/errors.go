@@ -119,6 +119,15 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
+// Reason is the text of err without its operation, where the reader knows that.
+func Reason(err error) string {
+	var e *Error
+	if errors.As(err, &e) && e.Err != nil {
+		return e.Err.Error()
+	}
+	return err.Error()
+}
+
 // IsRetryable reports whether err passes by itself: as its store says, else as its kind does. nil does not.
 func IsRetryable(err error) bool {
 	var e *Error

@@ -98,11 +98,7 @@ func (s *Conflicts) look(ctx context.Context, st model.Store, opt conflict.Optio
 	whole := true
 	for c, err := range conflict.List(ctx, st, opt) {
 		if err != nil {
-			var e *model.Error
-			if errors.As(err, &e) && e.Err != nil { // the operation is this look
-				err = e.Err
-			}
-			whole, c = false, conflict.Copy{Store: st.Name, Problem: err.Error()}
+			whole, c = false, conflict.Copy{Store: st.Name, Problem: model.Reason(err)}
 		}
 		s.mu.Lock()
 		if c.BaseID != "" {

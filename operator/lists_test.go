@@ -380,7 +380,7 @@ func TestAStoreThatIsGoneSaysWhatToDo(t *testing.T) {
 		t.Fatal(err)
 	}
 	page, err := s.Conflicts(NewChanges(t.Context())).Conflicts(t.Context(), PageQuery{Limit: 9})
-	if want := `ferry: the store's directory "ferry" is gone; mount it or correct its path`; err != nil || len(page.Problems) != 1 || page.Problems[0] != want {
+	if want := `ferry: its directory is gone; mount it or correct its path`; err != nil || len(page.Problems) != 1 || page.Problems[0] != want {
 		t.Errorf("%v, problems %q, want %q", err, page.Problems, want)
 	}
 }

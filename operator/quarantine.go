@@ -57,7 +57,7 @@ func (s *Quarantine) walk(ctx context.Context) iter.Seq[QuarantineEntry] {
 				row := quarantineRow(e)
 				row.Writer = s.writer(ctx, m.Store, row)
 				if err != nil {
-					row = QuarantineEntry{Store: m.Name, Live: LiveUnknown, Problem: "the scan stopped: " + err.Error()}
+					row = QuarantineEntry{Store: m.Name, Live: LiveUnknown, Problem: model.Reason(err)}
 				}
 				if !yield(row) {
 					return

@@ -28,7 +28,7 @@ func Items(ctx context.Context, s model.Store, judge *Judge) iter.Seq[Suspect] {
 			e := Suspect{Item: it, Store: s.Name}
 			switch {
 			case err != nil && it.ID == "" && !errors.As(err, new(unlisted)):
-				e.Problem = "the list ended: " + err.Error()
+				e.Problem = model.Reason(err)
 			case err != nil:
 				e.Problem = err.Error()
 			default:

@@ -357,12 +357,7 @@ func snake(k model.Kind) string { return strings.ReplaceAll(string(k), " ", "_")
 
 // message is an error's cause on one line, escaped.
 func message(err error) string {
-	var e *model.Error
-	text := err.Error()
-	if errors.As(err, &e) && e.Err != nil {
-		text = e.Err.Error()
-	}
-	return plainLine(text)
+	return plainLine(model.Reason(err))
 }
 
 // leftOut replaces words of a store or a caller that the scanner rejects: they reach an agent outside the

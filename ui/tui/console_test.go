@@ -193,14 +193,14 @@ func TestStoreVanishes(t *testing.T) {
 	vanish()
 	r.press("ctrl+r").see("the list is as it was", "the directory is gone", "Thursday")
 	r.press("down").see("2 of 2").press("enter").see("cannot be shown: the directory is gone", "n next")
-	r.press("esc").see("2 of 2").press("left").see("old counts")
+	r.press("esc").see("2 of 2").press("left").see("✖ the directory is gone;")
 	r.press("1").press("ctrl+r").see("2/4 stores up")
 	r.press("3").press("/").press("deploy").see("no answer: the directory is gone").press("enter")
 	if err := os.Remove(gone); err != nil {
 		t.Fatal(err)
 	}
 	r.press("1").press("ctrl+r").see("3/4 stores up")
-	r.press("2").press("ctrl+r").gone("old counts").press("q")
+	r.press("2").press("ctrl+r").gone("✖ the directory is gone;").press("q")
 	if _, err := r.left(); err != nil {
 		t.Fatal(err)
 	}

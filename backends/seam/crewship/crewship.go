@@ -216,7 +216,7 @@ func (s *store) open(p *memoryDir) (*rootdir.Dir, error) {
 func openRoot(path string, fault rootdir.Fault) (*rootdir.Dir, error) {
 	root, err := rootdir.Open(path, fault)
 	if model.KindOf(err) == model.NotFound {
-		return nil, model.Errorf(model.Unavailable, "open", "the store's directory %q is gone; mount it or correct its path", filepath.Base(path))
+		return nil, model.Errorf(model.Unavailable, "open", "its directory is gone; mount it or correct its path")
 	}
 	return root, err
 }

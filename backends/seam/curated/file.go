@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"unicode/utf8"
 
 	"memdesk/backends/seam/internal/rootdir"
@@ -35,7 +34,7 @@ type file struct {
 func (s *store) root() (*rootdir.Dir, error) {
 	d, err := rootdir.Open(s.path, s.cfg.Fault)
 	if model.KindOf(err) == model.NotFound {
-		return nil, model.Errorf(model.Unavailable, "open", "the store's directory %q is gone; mount it or correct its path", filepath.Base(s.path))
+		return nil, model.Errorf(model.Unavailable, "open", "its directory is gone; mount it or correct its path")
 	}
 	return d, err
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"path"
 	"path/filepath"
 	"sync"
 
@@ -166,7 +165,7 @@ func (s *store) open(op string) (*rootdir.Dir, error) {
 	case errors.Is(err, model.NotFound) && s.cfg.Virgin:
 		return nil, nil
 	case errors.Is(err, model.NotFound):
-		return nil, model.Errorf(model.Unavailable, op, "the store's directory %q is gone; mount it or correct its path", path.Base(s.cfg.Path))
+		return nil, model.Errorf(model.Unavailable, op, "its directory is gone; mount it or correct its path")
 	}
 	return nil, err
 }

@@ -1,7 +1,6 @@
 package prose
 
 import (
-	"errors"
 	"fmt"
 	"path"
 	"strconv"
@@ -153,11 +152,7 @@ func ShortCapacity(t model.TierSpec) string {
 
 // Reason is an error for one line, without the operation: the screen has named it.
 func Reason(esc safetext.Escaper, err error) safetext.Text {
-	var e *model.Error
-	if errors.As(err, &e) && e.Err != nil {
-		return esc.LineMax(e.Err.Error(), MaxReason)
-	}
-	return esc.LineMax(err.Error(), MaxReason)
+	return esc.LineMax(model.Reason(err), MaxReason)
 }
 
 // MaxReason bounds an error text on the screen, in bytes; a cut is said.

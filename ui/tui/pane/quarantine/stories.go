@@ -48,7 +48,7 @@ func (t *toldStories) look(ctx context.Context, d *desk.Desk, filter string) ([]
 	if t.rows == nil || t.filter == filter {
 		var missed []string
 		rows := d.Stories.Stories(ctx, func(ref model.Ref, err error) {
-			missed = append(missed, strings.TrimSuffix(ref.String(), ":")+": "+err.Error())
+			missed = append(missed, strings.TrimSuffix(ref.String(), ":")+": "+model.Reason(err))
 		})
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()

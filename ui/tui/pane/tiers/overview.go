@@ -288,7 +288,7 @@ func (o *tree) storeRows(m backends.Member) []tierRow {
 		return []tierRow{top}
 	case t.err != nil:
 		top.failed = true
-		top.note = esc.Sprintf("old counts: %s", prose.Reason(esc, t.err))
+		top.note = esc.Sprintf("%s; the counts are old", prose.Reason(esc, t.err))
 	default:
 		top.note = esc.Line(m.Kind)
 	}
