@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"memdesk/backends/internal/endpoint"
 	"memdesk/internal/clock"
 	"memdesk/model"
 )
@@ -144,7 +144,7 @@ func checkURL(base string) *ConfigError {
 		return wrong(key, "names no host")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		return wrong(key, "must not have a query or a fragment")
-	case u.Scheme == "http" && !loopback(u.Hostname()):
+	case u.Scheme == "http" && !endpoint.Local(u.Hostname()):
 		return wrong(key, "must be https beyond this machine: the user key travels in every request; without TLS there, give a tunnel on 127.0.0.1")
 	}
 	return nil
@@ -236,10 +236,4 @@ func (c Config) field(name string) string {
 		return own
 	}
 	return name
-}
-
-// loopback reports whether a host is this machine.
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

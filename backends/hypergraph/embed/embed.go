@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/backends/internal/endpoint"
 	"memdesk/model"
 )
 
@@ -54,7 +55,10 @@ type server struct {
 func newServer(address string) (hypergraph.Embedder, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, model.Errorf(model.InvalidInput, "open", "embed_url is no address of an embeddings endpoint: write http://host/v1/embeddings?model=NAME")
+		return nil, model.Errorf(model.InvalidInput, "open", "embed_url is no address of an embeddings endpoint: write https://host/v1/embeddings?model=NAME")
+	}
+	if u.Scheme == "http" && !endpoint.Local(u.Hostname()) {
+		return nil, model.Errorf(model.InvalidInput, "open", "embed_url is plain http to another machine: texts would travel in clear; use https, or a tunnel to this machine")
 	}
 	if u.User != nil {
 		return nil, model.Errorf(model.InvalidInput, "open", "embed_url must hold no user or password: use embed_command for an endpoint that wants a key")

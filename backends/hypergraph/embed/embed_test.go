@@ -20,7 +20,7 @@ func TestNeither(t *testing.T) {
 	if e, err := embed.New("", ""); e != nil || err != nil {
 		t.Errorf("no keys: %v, %v", e, err)
 	}
-	for _, c := range [][2]string{{"http://h/v1", "cat"}, {"ftp://h/x", ""}, {"h/x", ""}, {"http://u:p4ss@h/x", ""}} {
+	for _, c := range [][2]string{{"http://h/v1", "cat"}, {"ftp://h/x", ""}, {"h/x", ""}, {"https://u:p4ss@h/x", ""}, {"http://embed.example/v1", ""}, {"http://10.0.0.1/v1", ""}} {
 		_, err := embed.New(c[0], c[1])
 		if !errors.Is(err, model.InvalidInput) || strings.Contains(err.Error(), "p4ss") {
 			t.Errorf("%q: %v", c, err)

@@ -30,13 +30,14 @@ func Check(key, text string) (*url.URL, error) {
 		return u, nil
 	case u.Scheme != "http":
 		return bad("must be http or https")
-	case !loopback(u.Hostname()):
+	case !Local(u.Hostname()):
 		return bad("is plain http to another machine: the token and the memory would travel in clear; use https, or a tunnel to this machine")
 	}
 	return u, nil
 }
 
-func loopback(host string) bool {
+// Local reports whether a host is this machine.
+func Local(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
