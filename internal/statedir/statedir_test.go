@@ -126,7 +126,7 @@ func write(t *testing.T, path, s string) {
 
 func mkdir(t *testing.T, path string, mode os.FileMode) {
 	t.Helper()
-	if err := os.Mkdir(path, mode); err != nil {
+	if err := errors.Join(os.Mkdir(path, mode), os.Chmod(path, mode)); err != nil { // the umask may take from the mode
 		t.Fatal(err)
 	}
 }
