@@ -7,28 +7,15 @@ import (
 	"encoding/base64"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"memdesk/gdpr/subject"
+	"memdesk/internal/testcpu"
 )
 
-// spent is the time of the processor that f takes, which other processes do not prolong.
-func spent(f func()) time.Duration {
-	now := func() time.Duration {
-		var u syscall.Rusage
-		_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-	}
-	best := time.Duration(1 << 62)
-	for range 2 {
-		from := now()
-		f()
-		best = min(best, now()-from)
-	}
-	return best
-}
+// spent is the less of the times that f takes twice.
+func spent(f func()) time.Duration { return min(testcpu.Spent(f), testcpu.Spent(f)) }
 
 // TestTheTimeOfASearchIsLinear: a text of four times the length must take about four times as long: a write waits for the
 // search, and a plan reads every item.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"memdesk/internal/safetext"
+	"memdesk/internal/testcpu"
 	"memdesk/ui/tui/kit/diff"
 )
 
@@ -41,10 +42,8 @@ func TestWordsHaveABound(t *testing.T) {
 		return b.String()
 	}
 	old, new := text(), text()
-	start := time.Now()
 	var c diff.Comparison
-	c.Compare(safetext.Escaper{}, "old", "new", old, new)
-	if took := time.Since(start); took > 3*time.Second {
+	if took := testcpu.Spent(func() { c.Compare(safetext.Escaper{}, "old", "new", old, new) }); took > 3*time.Second {
 		t.Errorf("it took %s", took)
 	}
 	if c.Added != 400 || c.Removed != 400 {
