@@ -29,6 +29,7 @@ var layers = []layer{
 	{"internal/meant", nil},
 	{"internal/statedir", []string{"internal/atomicfile", "internal/filelock"}},
 	{"internal/counts", []string{"internal/atomicfile", "internal/filelock"}},
+	{"internal/testcpu", nil},
 	{"internal/testnpm", nil},
 	{"internal/testpg", []string{"internal/testnpm"}},
 	{"internal/privatefile", nil},
