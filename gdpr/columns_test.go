@@ -227,3 +227,40 @@ func TestRowsBesideWhatAnotherRequestHolds(t *testing.T) {
 		t.Errorf("beside the text: %q; want %q", got, want)
 	}
 }
+
+// TestAHoldByItsHashKeepsTheRows: of a hold whose item names an erased person only the hash of the id is left.
+func TestAHoldByItsHashKeepsTheRows(t *testing.T) {
+	w := newWorld(t)
+	const carla = "Carla Quastenflug"
+	id := w.put("db", model.RetainRequest{Tier: "longterm", Key: "for-" + ana, Content: "likes rye"})
+	foreign(t, w, `ALTER TABLE nodes ADD extra TEXT`, `UPDATE nodes SET extra = 'heard from `+carla+`' WHERE id = '`+id+`'`, `CREATE TABLE notes (node_id TEXT, words TEXT)`,
+		`INSERT INTO notes VALUES ('`+id+`', 'said by `+carla+`'), ('n9', 'told by `+carla+`')`)
+	bobs := w.fileFor(other)
+	w.hold(bobs.ID, "db", id)
+	w.plan(bobs.ID)
+	w.inScope(w.plan(w.file().ID)) // the hold's id names her
+	p := w.plan(w.fileFor(carla).ID)
+	if st := actions(p)["db:"+id]; st.Action != gdpr.Held {
+		t.Errorf("the plan says %+v of what is held", st)
+	}
+	w.inScope(p)
+	holds(t, w, map[string]string{`SELECT group_concat(words, '; ') FROM notes`: "said by " + carla + "; told by " + gdpr.Erased,
+		`SELECT group_concat(extra, '; ') FROM nodes`: "heard from " + carla})
+}
+
+// TestRowsThatCannotBeRead: nobody knows what a broken database beside the notes holds, so the plan says it and no run ends.
+func TestRowsThatCannotBeRead(t *testing.T) {
+	w := newWorld(t)
+	plant(t, w.dir, map[string]string{"codex/memories/MEMORY.md": "likes rye", "codex/memories_1.sqlite": strings.Repeat("no database. ", 400)})
+	w.more = []backends.StoreConfig{{Name: "codex", Kind: "claude", Path: filepath.Join(w.dir, "codex")}}
+	w.open()
+	p, err := w.desk.MakePlan(t.Context(), w.file().ID, w.fleet, nil)
+	if err != nil || !strings.Contains(fmt.Sprint(p.Stores), "the rows beneath its items cannot be read") {
+		t.Errorf("the plan says nothing of the database: %v", err)
+	}
+	if out, err := w.erase(p); err != nil || out.Status != gdpr.StatePartial || !slices.ContainsFunc(out.Layers, func(l receipt.Layer) bool {
+		return l.Store == "codex" && l.Layer == "items" && l.Verdict == model.VerdictUnaudited
+	}) {
+		t.Errorf("%s, %v, %+v", out.Status, err, out.Layers)
+	}
+}

@@ -62,6 +62,8 @@ type search struct {
 	reasons    map[string][]string        // the store's reasons, from Subjects
 	proposed   *proposals                 // names among the items of Subjects
 	held       func(id string) string     // the ground of a hold, empty for none; nil: holds are not known
+	heldBy     func(id string) string     // Desk.heldBy; nil: nothing is on hold, or nobody asks
+	holding    map[string]bool            // the items on hold among those looked at
 	chosen     map[string]Action          // by id: the operator's choices against the policy
 	heldShut   map[string]bool            // on hold, and could not be opened or read
 	stays      map[string]bool            // ids of items that stay for the sake of one on hold
@@ -79,7 +81,15 @@ func findLean(ctx context.Context, s model.Store, m *subject.Matcher) (*search, 
 }
 
 func newSearch(s model.Store, m *subject.Matcher) *search {
-	return &search{store: s, m: m, bystanders: &subject.Bystanders{}, proposed: &proposals{m: m, store: s.Name}, children: map[string][]string{}, reasons: map[string][]string{}, heldShut: map[string]bool{}}
+	return &search{store: s, m: m, bystanders: &subject.Bystanders{}, proposed: &proposals{m: m, store: s.Name}, children: map[string][]string{}, reasons: map[string][]string{},
+		heldShut: map[string]bool{}, holding: map[string]bool{}}
+}
+
+// search prepares a search that knows what is on hold.
+func (d *Desk) search(s model.Store, m *subject.Matcher) (q *search, err error) {
+	q = newSearch(s, m)
+	q.heldBy, err = d.heldBy(&s)
+	return q, err
 }
 
 // run looks at every item the store can show: hidden, archived, edges,
@@ -208,6 +218,7 @@ func (q *search) read(ctx context.Context, id string) error {
 		return nil
 	}
 	q.items++
+	q.mark(id)
 	if err != nil {
 		return q.unread(ctx, id, err)
 	}
@@ -257,32 +268,44 @@ func (q *search) note(id, body string, meta []model.Field, near bool) {
 	q.bystanders.Add(q.m, id)
 }
 
+// mark notes an item that is on hold.
+func (q *search) mark(id string) {
+	if q.heldBy != nil && q.heldBy(id) != "" {
+		q.holding[id] = true
+	}
+}
+
 // beneath searches the rows that Read does not show. An item is found by a row that names the subject; the rows of one
 // on hold are kept with it.
 func (q *search) beneath(ctx context.Context) error {
-	if q.store.Beneath == nil {
+	if q.store.Maintainer == nil {
 		return nil
 	}
 	named := map[string]bool{}
-	err := q.store.Beneath(ctx, func(id, row string) {
-		if q.m.Near(row) {
-			q.bystanders.Add(q.m, row)
+	_, err := q.store.Maintainer.Scrub(ctx, model.ScrubRequest{Dry: true, Held: slices.Sorted(maps.Keys(q.holding)), Beneath: func(id, text string) {
+		if q.m.Near(text) {
+			q.bystanders.Add(q.m, text)
 		}
-		if id == "" {
+		if id == "" || !q.m.NamesBytes([]byte(text)) {
 			return
 		}
-		if !q.m.NamesBytes([]byte(row)) {
-			return
+		if q.holding[id] {
+			q.bystanders.Keep(q.m, text)
 		}
-		if q.isHeld(id) {
-			q.bystanders.Keep(q.m, row)
-		}
-		if !named[id] && concerns(q.m, q.bystanders)([]byte(row)) {
+		if !named[id] && concerns(q.m, q.bystanders)([]byte(text)) {
 			named[id] = true
 		}
-	})
-	if err != nil || q.othersOnly {
+	}})
+	switch kind := model.KindOf(err); {
+	case err != nil && ctx.Err() != nil:
+		return model.FromContext(ctx, "discover")
+	case err != nil && (q.othersOnly || kind.Retryable()):
 		return err
+	case err != nil:
+		q.problems = append(q.problems, "the rows beneath its items cannot be read: "+string(kind))
+	}
+	if q.othersOnly {
+		return nil
 	}
 	for _, f := range q.found {
 		delete(named, f.Item.ID)

@@ -56,11 +56,15 @@ func dirHash(key suppress.Key, dir string) string {
 
 // fileHash is the hash of the path that an item has where its store is a tree of files; empty where the store is
 // not on this machine.
-func fileHash(key suppress.Key, s *model.Store, id string) string {
+func fileHash(key suppress.Key, s *model.Store, id string) string { return fileHashes(key, s)(id) }
+
+// fileHashes is fileHash for many items.
+func fileHashes(key suppress.Key, s *model.Store) func(id string) string {
 	if !filepath.IsAbs(s.Location) {
-		return ""
+		return func(string) string { return "" }
 	}
-	return key.Item("file", files(s)(id))
+	path := files(s)
+	return func(id string) string { return key.Item("file", path(id)) }
 }
 
 // files returns the function that gives the path of an item of a store, with the links above it resolved.
@@ -400,20 +404,33 @@ func remembered(s *model.Store) []string {
 }
 
 // held is the request whose hold an item has; empty for none.
-func (d *Desk) held(s *model.Store, id string) (string, error) {
+func (d *Desk) held(s *model.Store, id string) (by string, err error) {
 	if id == "" {
 		return "", nil
 	}
-	return d.onHold(func(c *holdCache) string {
-		if len(c.stores) == 0 {
-			return ""
+	err = d.onHold(func(c *holdCache) {
+		if len(c.stores) > 0 {
+			by = c.on(fileHashes(c.key, s), append(remembered(s), s.Name), id)
 		}
-		return c.on(s, append(remembered(s), s.Name), id)
 	})
+	return by, err
 }
 
-// on is the request whose hold an item has; places are the names and identities of its store.
-func (c *holdCache) on(s *model.Store, places []string, id string) string {
+// heldBy returns the function that gives the request whose hold an item of a store has, for callers that ask about every
+// item: it knows the holds of this moment. nil: nothing in the store is on hold.
+func (d *Desk) heldBy(s *model.Store) (func(id string) string, error) {
+	some, err := d.heldIn(s)
+	if err != nil || some == "" {
+		return nil, err
+	}
+	var now holdCache // its maps are replaced, never changed
+	err = d.onHold(func(c *holdCache) { now.items, now.hashes, now.key = c.items, c.hashes, c.key })
+	file, places := fileHashes(now.key, s), append(remembered(s), s.Name)
+	return func(id string) string { return now.on(file, places, id) }, err
+}
+
+// on is the request whose hold an item has; file gives the hash of its file, and places are the names and identities of its store.
+func (c *holdCache) on(file func(id string) string, places []string, id string) string {
 	for _, place := range places {
 		if r := c.items[model.Ref{Store: place, ID: id}]; r != "" {
 			return r
@@ -425,54 +442,33 @@ func (c *holdCache) on(s *model.Store, places []string, id string) string {
 		}
 	}
 	if len(c.hashes) > 0 {
-		return c.hashes[fileHash(c.key, s, id)]
+		return c.hashes[file(id)]
 	}
 	return ""
 }
 
-// heldBeside are the items of a store whose rows in other tables and files stay: those that its plan keeps back, and
-// those on hold under any request, which need not name the plan's person.
-func (d *Desk) heldBeside(s *model.Store, sp *StorePlan) (map[string]bool, error) {
-	ids := sp.heldIDs()
-	_, err := d.onHold(func(c *holdCache) string {
-		places := append(remembered(s), s.Name)
-		for item := range c.items {
-			if !ids[item.ID] && c.on(s, places, item.ID) != "" {
-				ids[item.ID] = true
-			}
-		}
-		return ""
-	})
-	return ids, err
-}
-
 // heldIn is a request with a hold in a store, or on a file that lies in its directory; empty for none. A cascade
 // names no item, so nothing proves that it spares a held one.
-func (d *Desk) heldIn(s *model.Store) (string, error) {
-	return d.onHold(func(c *holdCache) string {
-		if len(c.stores) == 0 {
-			return ""
+func (d *Desk) heldIn(s *model.Store) (by string, err error) {
+	err = d.onHold(func(c *holdCache) {
+		for _, place := range append(remembered(s), s.Name) {
+			by = cmp.Or(by, c.stores[place])
 		}
-		for _, place := range remembered(s) {
-			if r := c.stores[place]; r != "" {
-				return r
-			}
+		if by == "" && filepath.IsAbs(s.Location) && len(c.dirs) > 0 {
+			by = c.dirs[dirHash(c.key, s.Location)]
 		}
-		if r := c.stores[s.Name]; r != "" || !filepath.IsAbs(s.Location) || len(c.dirs) == 0 {
-			return r
-		}
-		return c.dirs[dirHash(c.key, s.Location)]
 	})
+	return by, err
 }
 
-// onHold asks the cache, which it reads again first if requests have changed.
-func (d *Desk) onHold(ask func(*holdCache) string) (string, error) {
+// onHold shows the cache, which it reads again first if requests have changed.
+func (d *Desk) onHold(show func(*holdCache)) error {
 	info, err := os.Stat(d.dir("requests"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+		return nil
 	}
 	if err != nil {
-		return "", atomicfile.Pathless(err)
+		return atomicfile.Pathless(err)
 	}
 	c := &d.holds
 	c.mu.Lock()
@@ -480,13 +476,14 @@ func (d *Desk) onHold(ask func(*holdCache) string) (string, error) {
 	if at := info.ModTime(); c.stamp.IsZero() || !c.stamp.Equal(at) {
 		c.stamp = time.Time{}
 		if err := c.read(d); err != nil {
-			return "", err
+			return err
 		}
 		if d.Clock.Now().Sub(at) > settled {
 			c.stamp = at
 		}
 	}
-	return ask(c), nil
+	show(c)
+	return nil
 }
 
 func (c *holdCache) read(d *Desk) error {

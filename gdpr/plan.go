@@ -457,7 +457,10 @@ func (d *Desk) plan(ctx context.Context, r *Request, fleet *backends.Fleet, step
 func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, sp *StorePlan, t *teller) error {
 	t.part("items", 0)
 	t.part("items", total(sizes(ctx, s)))
-	q := newSearch(s, m)
+	q, err := d.search(s, m)
+	if err != nil {
+		return err
+	}
 	q.isAttested = r.attestedItems(m, s)
 	q.chosen = map[string]Action{}
 	for _, c := range r.Choices {
@@ -465,7 +468,6 @@ func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s 
 			q.chosen[c.ID] = c.Action
 		}
 	}
-	var err error
 	if q.held, err = d.grounds(r, s); err != nil {
 		return err
 	}
@@ -553,11 +555,9 @@ func (d *Desk) planLayers(ctx context.Context, r *Request, m *subject.Matcher, s
 		}
 		return true // the item's own step covers it
 	})
-	held, err := d.heldBeside(&s, sp)
-	if err != nil {
-		return err
-	}
-	dry, err := wouldScrub(ctx, r, m, s, sp, layers, held, concerns(m, q.bystanders))
+	held := sp.heldIDs()
+	maps.Copy(held, q.holding)
+	dry, err := wouldScrub(ctx, r, m, s, sp, layers, slices.Sorted(maps.Keys(held)), concerns(m, q.bystanders))
 	if err != nil {
 		return err
 	}
@@ -643,7 +643,7 @@ func (d *Desk) planLayers(ctx context.Context, r *Request, m *subject.Matcher, s
 // wouldScrub asks the store what its scrub would remove or rewrite: the same code makes the plan and carries
 // it out. A layer that goes as a whole has the hash of its bytes, to which the step binds the scrub; so do
 // the values that it edits in the records of edited items.
-func wouldScrub(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, sp *StorePlan, layers []model.Layer, held map[string]bool, concerns func([]byte) bool) (map[string]model.Revision, error) {
+func wouldScrub(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, sp *StorePlan, layers []model.Layer, held []string, concerns func([]byte) bool) (map[string]model.Revision, error) {
 	out := map[string]model.Revision{}
 	var removed, edited []string
 	for _, st := range sp.Steps {
@@ -655,7 +655,7 @@ func wouldScrub(ctx context.Context, r *Request, m *subject.Matcher, s model.Sto
 		}
 	}
 	beside := map[string][]Beside{}
-	_, err := s.Maintainer.Scrub(ctx, model.ScrubRequest{Dry: true, Listed: layers, Removed: removed, Renamed: sp.renamed(), Edited: edited, Held: slices.Collect(maps.Keys(held)), Subjects: []string{r.Subject}, Redact: redactor(m), Concerns: concerns, May: func(layer string, whole []byte) bool {
+	_, err := s.Maintainer.Scrub(ctx, model.ScrubRequest{Dry: true, Listed: layers, Removed: removed, Renamed: sp.renamed(), Edited: edited, Held: held, Subjects: []string{r.Subject}, Redact: redactor(m), Concerns: concerns, May: func(layer string, whole []byte) bool {
 		out[layer] = bytesSum(whole)
 		return true
 	}, MayEdit: func(e model.RecordEdit) bool {

@@ -68,18 +68,20 @@ func (x *run) keptLayers(ctx context.Context, s model.Store) (map[string]bool, e
 	return out, nil
 }
 
-// bystanders are those in a store that the scrub has to spare.
-func (x *run) bystanders(ctx context.Context, s model.Store, sp StorePlan) (*subject.Bystanders, error) {
+// spared are the bystanders in a store, and the items on hold: the scrub has to spare both.
+func (x *run) spared(ctx context.Context, s model.Store, sp StorePlan) (*subject.Bystanders, []string, error) {
 	if !sp.touches() { // no record goes
-		return nil, nil
+		return nil, nil, nil
 	}
-	q := newSearch(s, x.m)
-	q.othersOnly = true
-	var err error
+	q, err := x.d.search(s, x.m)
+	if err != nil {
+		return nil, nil, err
+	}
+	q.othersOnly, q.holding = true, sp.heldIDs()
 	if q.bystanders, err = x.besides(ctx, s); err == nil {
 		_, err = q.run(ctx, nil)
 	}
-	return q.bystanders, err
+	return q.bystanders, slices.Sorted(maps.Keys(q.holding)), err
 }
 
 // renamed maps the old ids of renamed items to their new ids.
@@ -139,10 +141,6 @@ func (x *run) scrub(ctx context.Context, s model.Store, at int, sp StorePlan, re
 		return err
 	}
 	kept, err := x.keptLayers(ctx, s)
-	var held map[string]bool
-	if err == nil {
-		held, err = x.d.heldBeside(&s, &sp)
-	}
 	if err != nil {
 		if ctx.Err() != nil {
 			return model.FromContext(ctx, "gdpr-erase")
@@ -150,16 +148,16 @@ func (x *run) scrub(ctx context.Context, s model.Store, at int, sp StorePlan, re
 		x.problem(s.Name, "it is not scrubbed, nobody can say what is on hold in it: %s", model.KindOf(err))
 		return nil
 	}
-	bystanders, err := x.bystanders(ctx, s, sp)
+	bystanders, held, err := x.spared(ctx, s, sp)
 	if err != nil {
 		if ctx.Err() != nil {
 			return model.FromContext(ctx, "gdpr-erase")
 		}
-		x.problem(s.Name, "it is not scrubbed, nobody can say who else is in it: %s", model.KindOf(err))
+		x.problem(s.Name, "it is not scrubbed, nobody can say who else is in it, or what is on hold: %s", model.KindOf(err))
 		return nil
 	}
 	req := model.ScrubRequest{May: x.seen(sp, kept), MayEdit: sp.planned(func(layer string) { x.unseen[model.Ref{Store: s.Name, ID: layer}] = true }),
-		Removed: removed, Renamed: sp.renamed(), Edited: edited, Held: slices.Collect(maps.Keys(held)), Subjects: []string{x.r.Subject}, Rows: int64(len(removed)), Concerns: concerns(x.m, bystanders),
+		Removed: removed, Renamed: sp.renamed(), Edited: edited, Held: held, Subjects: []string{x.r.Subject}, Rows: int64(len(removed)), Concerns: concerns(x.m, bystanders),
 		Traces: func(ctx context.Context, medium io.Reader) (bool, error) {
 			rep, err := x.m.Scan(ctx, medium, bystanders)
 			return rep.Hits > 0, err

@@ -83,6 +83,7 @@ func (s *sieve) take(ctx context.Context, t model.Text, err error) bool {
 	defer s.mu.Unlock()
 	q := s.q
 	q.items++
+	q.mark(t.ID)
 	if err != nil {
 		q.seen[t.ID] = true // so that taken does not ask the store
 		if err := q.unread(ctx, t.ID, err); err != nil && s.failed == nil {

@@ -65,14 +65,16 @@ func (x *run) row(l receipt.Layer) {
 
 // verifyStore returns a row for each layer of a store.
 func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]receipt.Layer, error) {
-	held := map[string]string{}
+	q, err := x.d.search(s, x.m)
+	if err != nil {
+		return nil, err
+	}
+	held, planned := map[string]string{}, map[string]bool{}
 	for _, st := range sp.Steps {
-		if st.Action == Held {
-			held[st.ID] = citedArticles(st.Ground)
+		if planned[st.ID] = planned[st.ID] || st.changes(); st.Action == Held {
+			held[st.ID], q.holding[st.ID] = citedArticles(st.Ground), true
 		}
 	}
-	q := newSearch(s, x.m)
-	var err error
 	if q.bystanders, err = x.besides(ctx, s); err != nil {
 		return nil, err
 	}
@@ -80,13 +82,9 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 	if _, err := q.run(ctx, nil); err != nil {
 		return nil, err
 	}
-	if x.p.Hash == "" { // without a plan, use the current holds
-		for _, f := range q.found {
-			if by, err := x.d.held(&s, f.Item.ID); err != nil {
-				return nil, err
-			} else if by != "" {
-				held[f.Item.ID] = "under request " + by
-			}
+	for _, f := range q.found { // a hold may be younger than the plan
+		if id := f.Item.ID; q.holding[id] && held[id] == "" && !planned[id] {
+			held[id] = "under request " + q.heldBy(id)
 		}
 	}
 	items := receipt.Layer{Store: s.Name, Layer: "items", Method: "every item read again", Verdict: model.VerdictClean, BytesScanned: q.bytes}
@@ -106,10 +104,6 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 		}
 		items.Hits++
 		still[f.Item.ID] = true
-	}
-	rows, err := x.keepRows(ctx, s, sp, held, q.bystanders)
-	if err != nil {
-		return nil, err
 	}
 	x.uncount(sp, still)
 	switch {
@@ -132,11 +126,10 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 	if row := missingItems(ctx, s, sp); row.Store != "" {
 		out = append(out, row)
 	}
-	if len(held) > 0 || rows > 0 {
-		row := receipt.Layer{Store: s.Name, Layer: heldLayer, Method: "kept on purpose", Verdict: model.VerdictOutOfScope, Hits: kept + rows,
+	if len(held) > 0 {
+		row := receipt.Layer{Store: s.Name, Layer: heldLayer, Method: "kept on purpose", Verdict: model.VerdictOutOfScope, Hits: kept,
 			Reason: fmt.Sprintf("%d on hold: %s", len(held), strings.Join(sortedValues(held), "; "))}
-		if len(held) == 0 {
-			row.Reason = "rows beside what is on hold under another request"
+		if !slices.ContainsFunc(slices.Collect(maps.Values(held)), func(ground string) bool { return !strings.HasPrefix(ground, "under request ") }) {
 			x.out.advise(s.Name, heldLayer, "the other request's hold is lifted when its ground has passed (memdesk gdpr unhold)")
 		}
 		out = append(out, row)
@@ -173,26 +166,6 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 	return append(out, layers...), err
 }
 
-// keepRows records the rows beside the items on hold, which stay with them, and counts their texts that name the person.
-func (x *run) keepRows(ctx context.Context, s model.Store, sp StorePlan, held map[string]string, to *subject.Bystanders) (n int64, err error) {
-	ids, err := x.d.heldBeside(&s, &sp)
-	if err != nil {
-		return 0, err
-	}
-	for id := range held {
-		ids[id] = true
-	}
-	if s.Maintainer == nil || len(ids) == 0 {
-		return 0, nil
-	}
-	_, err = s.Maintainer.Scrub(ctx, model.ScrubRequest{Dry: true, Held: slices.Collect(maps.Keys(ids)), Concerns: x.m.NamesBytes, Redact: redactor(x.m),
-		Kept: func(text []byte) {
-			n++
-			to.Keep(x.m, string(text))
-		}})
-	return n, err
-}
-
 // besides are the bystanders in the stores whose items lie in the same files, what is on hold there among them: it is no
 // residue of this store. Each of the stores is searched once for all of them.
 func (x *run) besides(ctx context.Context, s model.Store) (*subject.Bystanders, error) {
@@ -221,17 +194,16 @@ func (x *run) besides(ctx context.Context, s model.Store) (*subject.Bystanders, 
 
 // keepBeside adds the bystanders of a store, and what is on hold in it.
 func (d *Desk) keepBeside(ctx context.Context, m *subject.Matcher, s model.Store, out *subject.Bystanders) error {
-	q := newSearch(s, m)
+	q, err := d.search(s, m)
+	if err != nil {
+		return err
+	}
 	q.bystanders = out
 	if _, err := q.run(ctx, nil); err != nil {
 		return err
 	}
 	for _, f := range q.found {
-		by, err := d.held(&s, f.Item.ID)
-		if err != nil {
-			return err
-		}
-		if by != "" {
+		if q.holding[f.Item.ID] {
 			keepItem(q, f.Item)
 		}
 	}

@@ -75,11 +75,14 @@ type ScrubRequest struct {
 	// Edited are the ids of items that Retain has edited and that stay. In their records Redact edits the
 	// values that Retain does not write: author, commenters, fields that the store does not know.
 	Edited []string
-	// Held are the ids of items on hold. The scrub of an SQLite file leaves the rows that belong to them in other tables
-	// and files, and calls Kept, which may be nil, for each text of these that names the subject. Other stores do not
-	// read it yet.
+	// Held are the ids of items on hold. Scrub leaves the rows that belong to them in other tables and files, and what
+	// their own rows say beside their text. A layer of one item alone (Layer.ItemID) is left to the caller's May.
 	Held []string
-	Kept func(text []byte)
+	// Beneath, where it is set, makes the call a list and changes nothing: it receives the texts of rows that Read does
+	// not show. Of every item these are the rows that go only with it as a whole (a conversation's older versions,
+	// pending writes), of one of Held also those that Scrub leaves for its sake. A row of no item has an empty id: it
+	// stays or goes by itself, and says which longer words are others'. A medium that cannot be read is an error.
+	Beneath func(id, text string)
 	// Subjects are the subject's ids, for a medium with an erasure of its own.
 	Subjects []string
 	// Concerns reports whether a record (a log line, a version, a row of a side table, a temporary file)

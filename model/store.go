@@ -88,11 +88,6 @@ type Store struct {
 	// item. nil where no item has such rows.
 	Keep func(ctx context.Context, id string) ([]BesideRow, error)
 
-	// Beneath streams the rows that make up an item and that Read does not show: a conversation's older versions,
-	// pending writes. A row of no item has an empty id: it stays or goes by itself, and says which longer words are
-	// others'. nil where Read shows every row.
-	Beneath func(ctx context.Context, yield func(id, row string)) error
-
 	// Closer releases the store's resources; nil when there are none.
 	Closer func() error
 }

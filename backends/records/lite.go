@@ -68,9 +68,9 @@ func Missing(tx Tx, wanted map[string][]string) (missing []string, err error) {
 	return missing, nil
 }
 
-// EditedRow finds an item's table, its key column and its key, for litefile.Medium. tables names the table of each prefix
+// OwnRow finds an item's table, its key column and its key, for litefile.Medium. tables names the table of each prefix
 // of ids; the key column of all is id.
-func EditedRow(tables map[string]string) func(id string) (table, column, key string) {
+func OwnRow(tables map[string]string) func(id string) (table, column, key string) {
 	return func(id string) (table, column, key string) {
 		for prefix, t := range tables {
 			if raw, ok := strings.CutPrefix(id, prefix); ok {

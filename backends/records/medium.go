@@ -32,6 +32,8 @@ type ServerMedium struct {
 	// done counts them by table. It asks may before it changes a table, which a dry run never allows. nil:
 	// there are none.
 	Clean func(tx Tx, req model.ScrubRequest, may func(table string) bool) (done map[string]int64, err error)
+	// Beneath yields the texts of model.ScrubRequest.Beneath. nil: the items show everything.
+	Beneath func(tx Tx, held []string, yield func(id, text string)) error
 	// Tell says by table whose rows still name the subject where the items do not show it, and what to do. nil:
 	// the items show everything.
 	Tell func(tx Tx, concerns func([]byte) bool) (why map[string]string, err error)
@@ -124,6 +126,12 @@ func (m ServerMedium) copyBlobs(ctx context.Context, query string, w io.Writer) 
 
 // Scrub cleans rows that are no items, and rewrites the tables without dead rows.
 func (m ServerMedium) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
+	if req.Beneath != nil {
+		if m.Beneath == nil {
+			return nil, nil
+		}
+		return nil, m.DB.View(ctx, "texts", func(tx Tx) error { return m.Beneath(tx, req.Held, req.Beneath) })
+	}
 	var done map[string]int64
 	refused := map[string]model.LayerResult{}
 	if m.Clean != nil {

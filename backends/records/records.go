@@ -176,8 +176,6 @@ type Config struct {
 	Bound func(tx Tx) (string, error)
 	// Concerning yields the ids of the items that belong to one of the subjects, and why.
 	Concerning func(tx Tx, subjects []string, yield func(id, subject, reason string)) error
-	// Beneath yields the rows of items that Item does not show; nil: there are none.
-	Beneath func(tx Tx, yield func(id, row string)) error
 	// Observe reports problems of the store's content.
 	Observe    func(tx Tx) ([]model.HealthFinding, error)
 	Maintainer model.Maintainer
@@ -228,11 +226,6 @@ func New(c Config) model.Store {
 	}
 	if slices.ContainsFunc(c.Tables, func(t Table) bool { return t.Falls != nil }) {
 		s.Falls = a.falls
-	}
-	if c.Beneath != nil {
-		s.Beneath = func(ctx context.Context, yield func(id, row string)) error {
-			return c.DB.View(ctx, "texts", func(tx Tx) error { return c.Beneath(tx, yield) })
-		}
 	}
 	if slices.ContainsFunc(c.Tables, func(t Table) bool { return t.Vector != "" }) {
 		s.Beside = a.beside

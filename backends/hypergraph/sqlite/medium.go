@@ -27,8 +27,21 @@ func (s *Store) Maintainer() model.Maintainer {
 		Tied:    []string{"node_id", "hyperedge_id"},
 		Lists:   []string{"node_ids"},
 		Raw:     hypergraph.TiedBy,
+		Own:     ownRow,
 		Sibling: s.sibling,
 	}
+}
+
+// ownRow finds the row of a node or an edge, for litefile.Medium.
+func ownRow(id string) (table, column, key string) {
+	if key, ok := hypergraph.TiedBy("node_id", id); ok {
+		return "nodes", "id", key
+	}
+	key, ok := hypergraph.TiedBy("hyperedge_id", id)
+	if !ok {
+		return "", "", ""
+	}
+	return "hyperedges", "id", key
 }
 
 // ownItems and recurseItems are the tables of items of the two schemas, with their columns.

@@ -12,13 +12,13 @@ import (
 // cleanEdited redacts what the rows of edited items say beside the items, as far as each value
 // may be edited. A dry run asks and changes nothing.
 func (m Medium) cleanEdited(q *Query, req model.ScrubRequest) ([]model.LayerResult, error) {
-	if m.Edited == nil || req.Redact == nil || req.Concerns == nil {
+	if !m.Edited || req.Redact == nil || req.Concerns == nil {
 		return nil, nil
 	}
 	results := map[string]*model.LayerResult{}
 	var out []*model.LayerResult
 	for _, id := range req.Edited {
-		table, column, value := m.Edited(id)
+		table, column, value := m.Own(id)
 		if table == "" {
 			continue
 		}

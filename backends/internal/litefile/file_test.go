@@ -306,7 +306,7 @@ func TestTiedRowsLeaveTheLaterOnesTheirRules(t *testing.T) {
 	req := mauve
 	req.Edited = []string{"i"}
 	req.May = func(layer string, _ []byte) bool { return !strings.HasSuffix(layer, ":kinds") }
-	m := Medium{File: f, Items: map[string][]string{"items": nil}, Edited: func(id string) (string, string, string) { return "items", "id", id }}
+	m := Medium{File: f, Items: map[string][]string{"items": nil}, Edited: true, Own: func(id string) (string, string, string) { return "items", "id", id }}
 	res, err := m.Scrub(t.Context(), req)
 	must(t, err)
 	for _, r := range res {
@@ -320,7 +320,7 @@ func TestTiedRowsLeaveTheLaterOnesTheirRules(t *testing.T) {
 func TestManyHeldItems(t *testing.T) {
 	f, path := opened(t)
 	exec1(t, path, `CREATE TABLE items (id, note)`, `INSERT INTO items VALUES ('h1500', 'of mauve'), ('i', 'by mauve')`)
-	m := Medium{File: f, Items: map[string][]string{"items": {"id"}}, Edited: func(id string) (string, string, string) { return "items", "id", id }}
+	m := Medium{File: f, Items: map[string][]string{"items": {"id"}}, Edited: true, Own: func(id string) (string, string, string) { return "items", "id", id }}
 	req := mauve
 	for i := range 2000 {
 		req.Held = append(req.Held, fmt.Sprintf("h%d", i))
@@ -342,7 +342,7 @@ func TestManyHeldItems(t *testing.T) {
 func TestEditedJSONCellIsPlannedValueByValue(t *testing.T) {
 	f, path := opened(t)
 	exec1(t, path, `CREATE TABLE items (id, doc)`, `INSERT INTO items VALUES ('i', '{"text":"met mauve","n":1.50,"by":["mauve",{"mauve":"x"}]}')`)
-	m := Medium{File: f, Edited: func(id string) (string, string, string) { return "items", "id", id }}
+	m := Medium{File: f, Edited: true, Own: func(id string) (string, string, string) { return "items", "id", id }}
 	req := mauve
 	req.Edited = []string{"i"}
 	planned := map[[2]string]bool{}

@@ -1,6 +1,7 @@
 package litefile
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -44,9 +45,10 @@ func (m Medium) belonging(q *Query, table sideTable, key []string, req model.Scr
 			return nil
 		})
 	}
-	cond, args, err := m.held(q, table.name, req.Removed)
-	if err == nil && cond != "" {
-		err = mark(cond, args...)
+	held, err := m.held(q, table.name, req.Removed)
+	for _, t := range held {
+		cond, list := t.these()
+		err = cmp.Or(err, mark(cond, list))
 	}
 	if err != nil || table.items {
 		return out, err

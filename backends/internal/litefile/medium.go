@@ -34,19 +34,20 @@ type Medium struct {
 	// Raw gives the value of a column of Tied or Lists for an item's id; false where the column holds no ids of such
 	// items. nil: the id itself.
 	Raw func(column, id string) (string, bool)
-	// TiedRows are further conditions on rows of a table that are tied to removed items, with `?1` for the JSON list of
-	// their ids, as they are without the marks in them (model.Inner).
-	TiedRows map[string]string
+	// TiedRows are further expressions that give, in rows of a table that are tied to an item, the item's id, as it is
+	// without the marks in it (model.Inner).
+	TiedRows map[string][]string
 	// Owners names the columns that hold a person's id, in any table that holds no items: a
 	// row of an erased person goes.
 	Owners []string
 	// OwnedRows are further conditions on rows of a table, with one `?` for the person's id, and
 	// NamedRows those of rows that go as a whole when they name the person.
 	OwnedRows, NamedRows map[string]string
-	// Edited tells in which table of items, and under which key of which column, an item's row
-	// lies; an empty table: nowhere. What such a row says beside the item goes through Redact
-	// when the item was edited. nil: rows of items say nothing more.
-	Edited func(id string) (table, column, key string)
+	// Own tells in which table of items, and under which key of which column, an item's row
+	// lies; an empty table: nowhere. nil: nobody knows.
+	Own func(id string) (table, column, key string)
+	// Edited: what such a row says beside the item goes through Redact when the item was edited.
+	Edited bool
 	// Leads are, by column, conditions that a row's value leads to an item that is there: Scrub leaves the value, because
 	// the row would be the item's no more.
 	Leads map[string]string

@@ -1,6 +1,7 @@
 package litefile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,9 @@ import (
 // recipe"). While another program reads an older snapshot the log cannot be
 // emptied: the verdict is pending.
 func (m Medium) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
+	if req.Beneath != nil {
+		return nil, m.beneath(ctx, req)
+	}
 	if req.Dry { // the rows lie in one file
 		if len(req.Removed) > 0 {
 			req.Permits(m.File.Name, nil)
@@ -102,9 +106,6 @@ func (m Medium) wouldClean(q *Query, req model.ScrubRequest) error {
 			return err
 		}
 		for _, p := range table.parts {
-			if err := m.tellHeld(q, table.name, key, p, req); err != nil {
-				return err
-			}
 			where, args, err := m.apart(q, table.name, p.where, req.Held)
 			if err != nil {
 				return err
@@ -385,41 +386,66 @@ func (m Medium) owned(q *Query, table string) (out []string, err error) {
 	return out, nil
 }
 
-// held is the condition of rows of a table that belong to items on hold; empty for none.
-func (m Medium) held(q *Query, table string, ids []string) (cond string, args []any, err error) {
+// tie is what ties rows of a table to items: each item by what an expression gives in its rows.
+type tie struct {
+	expr string
+	of   map[string]string
+}
+
+// these is the condition of the tied rows, and its argument: one list, because SQLite takes no more than 1,000 conditions.
+func (t tie) these() (cond, list string) {
+	return t.expr + ` IN (SELECT value FROM json_each(?))`, string(jsonedit.QuoteList(slices.Sorted(maps.Keys(t.of))))
+}
+
+// ties are those of a table to items, beside that the items' own rows are theirs.
+func (m Medium) ties(q *Query, table string, ids []string) (out []tie, err error) {
 	if len(ids) == 0 { // the usual case, asked for each table, part and person
-		return "", nil, nil
-	}
-	var all []string
-	add := func(cond string, of []string) {
-		if len(of) > 0 {
-			all, args = append(all, cond), append(args, string(jsonedit.QuoteList(of)))
-		}
-	}
-	if cond := m.TiedRows[table]; cond != "" { // first: its parameter has a number
-		add(cond, names(ids))
+		return nil, nil
 	}
 	for _, column := range m.Tied {
 		has, err := hasColumn(q, table, column)
 		if err != nil {
-			return "", nil, err
+			return nil, err
 		}
-		if has {
-			add(quote(column)+` IN (SELECT value FROM json_each(?))`, m.raw(column, ids))
-		}
-	}
-	if m.Edited != nil {
-		keys := map[string][]string{} // one condition for each column: SQLite takes no more than 1,000 in a row
+		t := tie{quote(column), map[string]string{}}
 		for _, id := range ids {
-			if of, column, key := m.Edited(id); of == table {
-				keys[column] = append(keys[column], key)
+			if raw, ok := m.raw(column, id); has && ok {
+				t.of[raw] = id
 			}
 		}
-		for _, column := range slices.Sorted(maps.Keys(keys)) {
-			add(quote(column)+` IN (SELECT value FROM json_each(?))`, keys[column])
-		}
+		out = append(out, t)
 	}
-	return strings.Join(all, ` OR `), args, nil
+	for _, expr := range m.TiedRows[table] {
+		t := tie{expr, map[string]string{}}
+		for _, id := range ids {
+			t.of[entity.Name(id)] = id
+		}
+		out = append(out, t)
+	}
+	return slices.DeleteFunc(out, func(t tie) bool { return len(t.of) == 0 }), nil
+}
+
+// held are all rows of a table that belong to items on hold, their own among them.
+func (m Medium) held(q *Query, table string, ids []string) ([]tie, error) {
+	out, err := m.ties(q, table, ids)
+	if m.Own == nil {
+		return out, err
+	}
+	own := map[string]tie{}
+	for _, id := range ids {
+		of, column, key := m.Own(id)
+		if of != table {
+			continue
+		}
+		if own[column].of == nil {
+			own[column] = tie{quote(column), map[string]string{}}
+		}
+		own[column].of[key] = id
+	}
+	for _, column := range slices.Sorted(maps.Keys(own)) {
+		out = append(out, own[column])
+	}
+	return out, err
 }
 
 // further joins a statement's own condition, which may be empty, to one before it.
@@ -430,37 +456,56 @@ func further(where string) string {
 	return where
 }
 
-// names are ids as entity.Name has them.
-func names(ids []string) []string {
-	out := make([]string, len(ids))
-	for i, id := range ids {
-		out[i] = entity.Name(id)
-	}
-	return out
-}
-
 // apart narrows a condition to the rows that belong to no item on hold.
 func (m Medium) apart(q *Query, table, where string, ids []string, more ...any) (string, []any, error) {
-	cond, args, err := m.held(q, table, ids)
-	if cond != "" {
-		where = ` WHERE NOT COALESCE((` + cond + `), FALSE)` + further(where)
+	held, err := m.held(q, table, ids)
+	var all []string
+	var args []any
+	for _, t := range held {
+		cond, list := t.these()
+		all, args = append(all, cond), append(args, list)
+	}
+	if len(all) > 0 {
+		where = ` WHERE NOT COALESCE((` + strings.Join(all, ` OR `) + `), FALSE)` + further(where)
 	}
 	return where, append(args, more...), err
 }
 
-// tellHeld reports the texts of held rows that name the person.
-func (m Medium) tellHeld(q *Query, table string, key []string, p part, req model.ScrubRequest) error {
-	cond, args, err := m.held(q, table, req.Held)
-	if err != nil || cond == "" || req.Kept == nil || req.Concerns == nil {
-		return err
+// beneath lists the rows that apart leaves out, which are no items.
+func (m Medium) beneath(ctx context.Context, req model.ScrubRequest) error {
+	if len(req.Held) == 0 {
+		return nil
 	}
-	return eachRow(q, table, key, p.columns, ` WHERE (`+cond+`)`+further(p.where), args, func(_, cells []any) error {
-		for _, c := range cells {
-			if text := []byte(cellText(c)); req.Concerns(text) {
-				req.Kept(text)
+	return m.File.View(ctx, "texts", func(q *Query) error {
+		tables, err := m.sideTables(q)
+		for _, table := range tables {
+			held, herr := m.held(q, table.name, req.Held)
+			if err = cmp.Or(err, herr); err != nil {
+				return err
+			}
+			for _, t := range held {
+				cond, list := t.these()
+				for _, p := range table.parts {
+					err := eachOf(q, table.name, []string{`CAST(` + t.expr + ` AS TEXT)`}, p.columns, ` WHERE (`+cond+`)`+further(p.where), []any{list}, func(at, cells []any) error {
+						of, _ := at[0].(string)
+						for _, c := range cells {
+							text := cellText(c)
+							if n := number(c); n != "" {
+								text = spellings(n)
+							}
+							if text != "" {
+								req.Beneath(t.of[of], text)
+							}
+						}
+						return nil
+					})
+					if err != nil {
+						return err
+					}
+				}
 			}
 		}
-		return nil
+		return err
 	})
 }
 
@@ -487,15 +532,19 @@ func (m Medium) belongs(q *Query, table string, req model.ScrubRequest) (all int
 // where the request refuses the table.
 func (m Medium) dropRows(q *Query, table string, key []string, req model.ScrubRequest) (d dropping, refused model.LayerResult, err error) {
 	d = dropping{q: q, table: table, key: key}
-	for _, column := range m.Tied {
-		if err := d.by(column, m.raw(column, req.Removed)); err != nil {
+	gone, err := m.ties(q, table, req.Removed)
+	for _, t := range gone {
+		cond, list := t.these()
+		where, args, err := m.apart(q, table, ` WHERE `+cond, req.Held, list)
+		if err == nil {
+			err = d.where(where, args...)
+		}
+		if err != nil {
 			return d, refused, err
 		}
 	}
-	if cond := m.TiedRows[table]; cond != "" && len(req.Removed) > 0 {
-		if err := d.where(` WHERE `+cond, string(jsonedit.QuoteList(names(req.Removed)))); err != nil {
-			return d, refused, err
-		}
+	if err != nil {
+		return d, refused, err
 	}
 	n, err := m.belongs(q, table, req)
 	if err != nil || n == 0 {
@@ -525,24 +574,6 @@ type dropping struct {
 	table      string
 	key        []string
 	gone, kept int64
-}
-
-// by removes the rows in which a column, where the table has it, holds one of the values.
-func (d *dropping) by(column string, values []string) error {
-	has, err := hasColumn(d.q, d.table, column)
-	if err != nil || !has {
-		return err
-	}
-	for part := range slices.Chunk(values, 500) {
-		args := make([]any, len(part))
-		for i, v := range part {
-			args[i] = v
-		}
-		if err := d.where(` WHERE `+quote(column)+` IN (?`+strings.Repeat(`,?`, len(part)-1)+`)`, args...); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // where removes the rows of a condition at once, or one by one where the table's own rules, such as a row of another program
@@ -590,8 +621,10 @@ func (m Medium) cleanTable(q *Query, table string, p part, key []string, req mod
 	for i, c := range columns {
 		if slices.Contains(m.Lists, c) {
 			lists[i] = map[string]bool{}
-			for _, id := range m.raw(c, req.Removed) {
-				lists[i][id] = true
+			for _, id := range req.Removed {
+				if raw, ok := m.raw(c, id); ok {
+					lists[i][raw] = true
+				}
 			}
 		}
 	}
@@ -689,17 +722,12 @@ func (m Medium) wholeRows(q *Query, table string, key []string) (map[string]bool
 	return out, err
 }
 
-// raw gives the values of a column for the ids of items.
-func (m Medium) raw(column string, items []string) (ids []string) {
+// raw gives the value of a column for the id of an item.
+func (m Medium) raw(column, id string) (string, bool) {
 	if m.Raw == nil {
-		return items
+		return id, true
 	}
-	for _, id := range items {
-		if raw, ok := m.Raw(column, id); ok {
-			ids = append(ids, raw)
-		}
-	}
-	return ids
+	return m.Raw(column, id)
 }
 
 func hasColumn(q *Query, table, column string) (bool, error) {
@@ -755,10 +783,16 @@ type jsonb string
 // nothing to SQLite, and keeps the driver from reading words as the times that a
 // column was declared for.
 func eachRow(q *Query, table string, key, columns []string, where string, args []any, fn func(at, cells []any) error) error {
-	var what []string
+	var at []string
 	for _, c := range key {
-		what = append(what, "+"+quote(c))
+		at = append(at, "+"+quote(c))
 	}
+	return eachOf(q, table, at, columns, where, args, fn)
+}
+
+// eachOf is eachRow with expressions in place of the key.
+func eachOf(q *Query, table string, at, columns []string, where string, args []any, fn func(at, cells []any) error) error {
+	what := slices.Clone(at)
 	for _, c := range columns {
 		what = append(what, "+"+quote(c))
 	}
@@ -774,13 +808,13 @@ func eachRow(q *Query, table string, key, columns []string, where string, args [
 		if err := scan(dest...); err != nil {
 			return err
 		}
-		cells := all[len(key) : len(key)+len(columns)]
-		for i, decoded := range all[len(key)+len(columns):] {
+		cells := all[len(at) : len(at)+len(columns)]
+		for i, decoded := range all[len(at)+len(columns):] {
 			if text, ok := decoded.(string); ok {
 				cells[i] = jsonb(text)
 			}
 		}
-		return fn(slices.Clone(all[:len(key)]), cells)
+		return fn(slices.Clone(all[:len(at)]), cells)
 	})
 }
 

@@ -63,11 +63,11 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		Name: c.Name, Kind: Kind, Location: c.Path, DB: db, ReadOnlyReason: f.ReadOnlyReason(), Clock: c.Clock,
 		Tables: []records.Table{observations(), prompts(), sessions()}, Observe: observe,
 		Origin:     model.MetaOrigin(map[string]string{"session": "session", "tool": "detail", "created_at": "at"}),
-		Maintainer: litefile.Medium{File: f, Items: needed, Edited: editedRow},
+		Maintainer: litefile.Medium{File: f, Items: needed, Own: ownRow, Edited: true},
 	}), nil
 }
 
-var editedRow = records.EditedRow(map[string]string{"observation/": "observations", "prompt/": "user_prompts", "session/": "sessions"})
+var ownRow = records.OwnRow(map[string]string{"observation/": "observations", "prompt/": "user_prompts", "session/": "sessions"})
 
 func observations() records.Table {
 	return records.Table{

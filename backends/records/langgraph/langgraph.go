@@ -60,7 +60,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	return records.New(records.Config{
 		Name: c.Name, Kind: Kind, Location: location, DB: db, Tables: l.tables(), ReadOnlyReason: reason, Remote: true, Collate: `COLLATE "C"`, Like: "ILIKE", Clock: c.Clock,
 		Notes:      []string{l.whose(), "a graph that runs writes its next checkpoint from memory: a thread that is forgotten meanwhile comes back"},
-		Concerning: l.concerning, Beneath: l.beneath, Observe: l.observe, Maintainer: l.medium(db),
+		Concerning: l.concerning, Observe: l.observe, Maintainer: l.medium(db),
 	}), nil
 }
 

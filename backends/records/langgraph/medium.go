@@ -18,7 +18,7 @@ var scanned = []string{"store", "store_vectors", "checkpoints", "checkpoint_blob
 
 // medium are the tables in the form of a maintainer.
 func (l layout) medium(db records.Server) records.ServerMedium {
-	return records.ServerMedium{DB: db, Schema: l.schema, Tables: scanned, Columns: l.have, Vectors: []string{"embedding"}, Clean: l.orphans, Tell: l.mentions, Blob: readable, Unread: l.unread,
+	return records.ServerMedium{DB: db, Schema: l.schema, Tables: scanned, Columns: l.have, Vectors: []string{"embedding"}, Clean: l.orphans, Beneath: l.beneath, Tell: l.mentions, Blob: readable, Unread: l.unread,
 		Outside: "write-ahead log, replicas, base backups, dumps, LangSmith"}
 }
 
@@ -127,7 +127,7 @@ func (l layout) dropNamed(tx records.Tx, concerns func([]byte) bool, may func(st
 
 // beneath yields the rows of conversations as the scan reads them: msgpack, older versions, other channels and
 // pending writes, which the item's text does not show.
-func (l layout) beneath(tx records.Tx, yield func(id, row string)) error {
+func (l layout) beneath(tx records.Tx, _ []string, yield func(id, text string)) error {
 	for _, t := range checkpointTables {
 		if err := l.eachRow(tx, t, yield); err != nil {
 			return err

@@ -92,7 +92,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		Concerning: has.concerning, Observe: has.observe,
 		Maintainer: litefile.Medium{
 			File: f, Items: items,
-			Tied: []string{"threadId", "thread_id"}, Raw: threadKey, Owners: []string{"resourceId", "userId"}, OwnedRows: has.vectorRows(ownedVector), TiedRows: has.vectorRows(tiedVector), Edited: editedRow, Leads: map[string]string{
+			Tied: []string{"threadId", "thread_id"}, Raw: threadKey, Owners: []string{"resourceId", "userId"}, OwnedRows: vectorRows(has, ownedVector), TiedRows: vectorRows(has, tiedVector), Own: ownRow, Edited: true, Leads: map[string]string{
 				"threadId": `threadId IN (SELECT id FROM mastra_threads)`, "thread_id": `thread_id IN (SELECT id FROM mastra_threads)`, "lookupKey": `lookupKey IN (SELECT 'thread:' || id FROM mastra_threads)`},
 		},
 	}), nil
@@ -152,19 +152,20 @@ func hasColumn(tx records.Tx, table, column string) (bool, error) {
 	return len(missing) == 0, err
 }
 
-// The conditions of rows of Mastra's vector tables in this file whose metadata names a resource, or a removed thread or
-// message: redacting a text would leave its vector.
-const (
-	ownedVector = `json_valid(metadata) AND ? IN (json_extract(metadata, '$.resource_id'), json_extract(metadata, '$.resourceId'))`
-	tiedVector  = `json_valid(metadata) AND ('thread/' || COALESCE(json_extract(metadata, '$.thread_id'), json_extract(metadata, '$.threadId')) IN (SELECT value FROM json_each(?1))
-		OR 'message/' || json_extract(metadata, '$.message_id') IN (SELECT value FROM json_each(?1)))`
-)
+// The condition of rows of Mastra's vector tables in this file whose metadata names a resource, and the thread and the
+// message that it names: redacting a text would leave its vector.
+const ownedVector = `json_valid(metadata) AND ? IN (json_extract(metadata, '$.resource_id'), json_extract(metadata, '$.resourceId'))`
 
-// vectorRows are a condition on the rows of each vector table.
-func (l layout) vectorRows(cond string) map[string]string {
-	out := map[string]string{}
+var tiedVector = []string{
+	`CASE WHEN json_valid(metadata) THEN 'thread/' || COALESCE(json_extract(metadata, '$.thread_id'), json_extract(metadata, '$.threadId')) END`,
+	`CASE WHEN json_valid(metadata) THEN 'message/' || json_extract(metadata, '$.message_id') END`,
+}
+
+// vectorRows says the same of the rows of each vector table.
+func vectorRows[T any](l layout, of T) map[string]T {
+	out := map[string]T{}
 	for _, table := range l.vectors {
-		out[table] = cond
+		out[table] = of
 	}
 	return out
 }
@@ -178,7 +179,7 @@ func threadKey(_, id string) (string, bool) {
 	return records.Unescape(raw)
 }
 
-var editedRow = records.EditedRow(map[string]string{
+var ownRow = records.OwnRow(map[string]string{
 	"thread/": "mastra_threads", "message/": "mastra_messages", "resource/": "mastra_resources", "observation/": "mastra_observational_memory"})
 
 // concerning finds a resource's own rows: by resourceId, by threads of the resource, and by the lookup key of

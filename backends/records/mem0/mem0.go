@@ -174,7 +174,7 @@ func (f files) media(ctx context.Context, db *litefile.File, readOnly bool) (med
 		media, reason = append(media, m), cmp.Or(reason, m.File.ReadOnlyReason())
 	}
 	const gone = `COALESCE(memory_id, '') NOT IN (SELECT id FROM vector_file.vectors WHERE id IS NOT NULL)`
-	add(litefile.Medium{File: db, Items: map[string][]string{"vectors": records.PayloadColumns}, Owners: []string{"user_id"}, Edited: records.EditedRow(map[string]string{"": "vectors"})}, f.vectors)
+	add(litefile.Medium{File: db, Items: map[string][]string{"vectors": records.PayloadColumns}, Owners: []string{"user_id"}, Own: records.OwnRow(map[string]string{"": "vectors"}), Edited: true}, f.vectors)
 	add(litefile.Medium{Items: messageTable, Tied: []string{"memory_id"}, Raw: func(_, id string) (string, bool) { return records.Unescape(id) }, NamedRows: map[string]string{"memory_history": gone, "history": gone}}, f.history,
 		litefile.Attached{Name: "vector_file", Path: f.vectors})
 	add(litefile.Medium{Owners: []string{"user_id"}, OwnedRows: map[string]string{"vectors": `json_valid(payload) AND CAST(json_extract(payload, '$.user_id') AS TEXT) = ?`}}, f.entities)

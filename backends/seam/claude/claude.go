@@ -115,9 +115,6 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		Name:       c.Name, Kind: Kind, Path: c.Path, Tree: tree, ReadOnly: c.ReadOnly, Unknown: s.unknown(), Features: tree.Capabilities().Features(),
 		Clock: c.Clock, Notes: said, Layout: s.layout, SearchOnly: c.SearchOnly,
 	})
-	if profile == codex {
-		out.Beneath = s.codexRows().Beneath
-	}
 	return out, err
 }
 
@@ -471,7 +468,7 @@ func (s *store) codexParts(c Config) []notes.Part {
 }
 
 func (s *store) codexRows() *media.Database {
-	return &media.Database{Path: filepath.Join(s.path, codexDatabase), Layer: codexDatabase, Medium: func(f *litefile.File) litefile.Medium {
+	return &media.Database{Path: filepath.Join(s.path, codexDatabase), Layer: codexDatabase, Others: true, Medium: func(f *litefile.File) litefile.Medium {
 		return litefile.Medium{File: f, NamedRows: map[string]string{"stage1_outputs": "1"}} // else Codex's second phase rewrites the rest from it
 	}}
 }

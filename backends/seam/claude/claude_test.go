@@ -426,6 +426,23 @@ func TestCodexDatabase(t *testing.T) {
 	}
 }
 
+// TestCodexDatabaseThatCannotBeRead: a list of rows must not take it for one without rows.
+func TestCodexDatabaseThatCannotBeRead(t *testing.T) {
+	dir := plant(t, t.TempDir(), "memories/MEMORY.md", "m\n", "memories_1.sqlite", strings.Repeat("no database. ", 400))
+	s := open(t, dir)
+	rows := func() error {
+		_, err := s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Beneath: func(_, text string) { t.Errorf("a row %q", text) }})
+		return err
+	}
+	if err := rows(); err == nil {
+		t.Error("a file that is no database has no rows")
+	}
+	must(t, os.Remove(filepath.Join(dir, "memories_1.sqlite")))
+	if err := rows(); err != nil {
+		t.Errorf("no database: %v", err)
+	}
+}
+
 // TestCodexHistory: git's objects, unreachable ones too, must be searched; hits are residue, and go
 // where the configuration allows rewriting the history.
 func TestCodexHistory(t *testing.T) {

@@ -17,6 +17,9 @@ import (
 // writes Crewship's database: a configured server erases the subject's rows, and the rest is reported as
 // out of scope.
 func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
+	if req.Beneath != nil {
+		return nil, nil // no row is an item's
+	}
 	if !req.Dry {
 		if err := s.checkWritable("scrub"); err != nil {
 			return nil, err

@@ -29,6 +29,8 @@ type Database struct {
 	ApartLayer string
 	// Reason says why the tables set apart are not written; empty: they are scrubbed too.
 	Reason string
+	// Others: its rows belong to no note, and say which longer words are others'.
+	Others bool
 	// Medium says how to scrub the rows. Its Items must hold the tables that stay unchanged.
 	Medium func(*litefile.File) litefile.Medium
 	// Tied reports whether a row belongs to one of the removed notes; nil: none does.
@@ -111,36 +113,40 @@ func (d *Database) cells(ctx context.Context, table string) (io.ReadCloser, erro
 	return &reader{Reader: r, close: func() error { return errors.Join(r.Close(), f.Close()) }}, nil
 }
 
-// Beneath yields the texts of the rows, which belong to no note, for model.Store. A database that cannot be read has
-// none: its layers tell.
-func (d *Database) Beneath(ctx context.Context, yield func(id, row string)) error {
+// beneath lists the texts of rows. A missing database has none.
+func (d *Database) beneath(ctx context.Context, req model.ScrubRequest) error {
 	f, err := litefile.Open(d.Path, true)
 	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	_ = f.View(ctx, "texts", func(q *litefile.Query) error {
-		tables, _, err := litefile.Tables(q)
-		for _, table := range tables {
-			columns, cerr := litefile.Columns(q, table)
-			if err = errors.Join(err, cerr); err != nil {
-				return err
-			}
-			cells, dest := make([]sql.RawBytes, len(columns)), make([]any, len(columns))
-			for i := range cells {
-				dest[i] = &cells[i]
-			}
-			err = q.Each(`SELECT * FROM "`+strings.ReplaceAll(table, `"`, `""`)+`"`, nil, func(scan func(...any) error) error {
-				err := scan(dest...)
-				for _, c := range cells {
-					yield("", string(c))
-				}
-				return err
-			})
-		}
 		return err
-	})
-	return model.FromContext(ctx, "texts")
+	}
+	_, err = d.Medium(f).Scrub(ctx, req)
+	if err == nil && d.Others {
+		err = f.View(ctx, "texts", func(q *litefile.Query) error { return eachCell(q, req.Beneath) })
+	}
+	return errors.Join(err, f.Close())
+}
+
+// eachCell yields the texts of all rows, which belong to no note.
+func eachCell(q *litefile.Query, yield func(id, text string)) error {
+	tables, _, err := litefile.Tables(q)
+	for _, table := range tables {
+		columns, cerr := litefile.Columns(q, table)
+		if err = errors.Join(err, cerr); err != nil {
+			return err
+		}
+		cells, dest := make([]sql.RawBytes, len(columns)), make([]any, len(columns))
+		for i := range cells {
+			dest[i] = &cells[i]
+		}
+		err = q.Each(`SELECT * FROM "`+strings.ReplaceAll(table, `"`, `""`)+`"`, nil, func(scan func(...any) error) error {
+			err := scan(dest...)
+			for _, c := range cells {
+				yield("", string(c))
+			}
+			return err
+		})
+	}
+	return err
 }
 
 // OpenLayer reads one layer. Where the tables cannot be set apart, the file's layer is the whole file.
@@ -212,6 +218,9 @@ func (r *reader) Close() (err error) {
 func (d *Database) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
 	if _, err := os.Lstat(d.Path); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
+	}
+	if req.Beneath != nil {
+		return nil, d.beneath(ctx, req)
 	}
 	tied, err := d.tied(ctx, req)
 	if err != nil {
@@ -312,7 +321,7 @@ func (d *Database) tied(ctx context.Context, req model.ScrubRequest) (tied bool,
 	if err != nil {
 		return false, err
 	}
-	_, err = d.Medium(f).Scrub(ctx, model.ScrubRequest{Dry: true, Concerns: req.Concerns, Redact: req.Redact, May: func(string, []byte) bool {
+	_, err = d.Medium(f).Scrub(ctx, model.ScrubRequest{Dry: true, Held: req.Held, Concerns: req.Concerns, Redact: req.Redact, May: func(string, []byte) bool {
 		tied = true
 		return false
 	}})

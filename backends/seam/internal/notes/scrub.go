@@ -27,6 +27,10 @@ import (
 // the subject or belong to a removed note, the entries of removed slugs in AgentM's books, lines of its
 // logs. Another program's files are named as out of scope.
 func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
+	w := scrubbing{store: s, ctx: ctx, req: req}
+	if req.Beneath != nil {
+		return nil, w.media()
+	}
 	if !req.Dry {
 		if err := s.checkWritable("scrub"); err != nil {
 			return nil, err
@@ -38,7 +42,7 @@ func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 	}
 	defer root.Close()
 	defer s.changed()
-	w := scrubbing{store: s, ctx: ctx, req: req, root: root}
+	w.root = root
 	if err := s.eachFound(ctx, w.note); err != nil {
 		return nil, err
 	}
@@ -51,11 +55,8 @@ func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 	if err := s.eachOutside(ctx, w.outside); err != nil {
 		return w.out, err
 	}
-	for _, p := range s.parts() {
-		res, err := p.Scrub(ctx, req)
-		if w.out = append(w.out, res...); err != nil {
-			return w.out, err
-		}
+	if err := w.media(); err != nil {
+		return w.out, err
 	}
 	if req.Dry {
 		return nil, nil
@@ -76,6 +77,17 @@ type scrubbing struct {
 	kept  map[string]bool // slugs of remaining notes
 	names []string        // of the removed notes, as lines hold them
 	out   []model.LayerResult
+}
+
+// media passes the request to the databases and the repository beside the notes.
+func (w *scrubbing) media() error {
+	for _, p := range w.store.parts() {
+		res, err := p.Scrub(w.ctx, w.req)
+		if w.out = append(w.out, res...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func slugOf(id string) string { return strings.TrimSuffix(path.Base(id), ".md") }
