@@ -228,6 +228,46 @@ func TestRowsBesideWhatAnotherRequestHolds(t *testing.T) {
 	}
 }
 
+// TestRowsOfAHeldItemPostgres is TestRowsOfAHeldItem and TestRowsBesideWhatAnotherRequestHolds on a server.
+func TestRowsOfAHeldItemPostgres(t *testing.T) {
+	for _, own := range []bool{true, false} {
+		dsn := testpg.DSN(t)
+		w := newWorld(t)
+		w.addPostgres(dsn)
+		w.open()
+		for _, id := range []string{"t1", "b1", "b2"} {
+			w.put("pg", model.RetainRequest{ID: id, Tier: "task", Content: "likes rye"})
+		}
+		testpg.Exec(t, dsn, `ALTER TABLE memdesk.nodes ADD extra text, ADD phone bigint; UPDATE memdesk.nodes SET extra = id || ' heard from `+name+`', phone = 617093421;
+			CREATE TABLE memdesk.notes (node_id text, node_of text, words text);
+			INSERT INTO memdesk.notes SELECT id, 'x', id || ' was said by `+name+`' FROM memdesk.nodes; INSERT INTO memdesk.notes VALUES (NULL, 't1', 'nobody''s, by `+name+`')`)
+		r, err := w.desk.File(t.Context(), gdpr.Intake{Subject: ana, Aliases: []string{mail, name, "617093421"}, Received: "2026-02-20", Ground: "a letter"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		by := r
+		if !own {
+			by = w.fileFor(other)
+		}
+		w.hold(by.ID, "pg", "t1")
+		p := w.plan(r.ID)
+		if st := actions(p)["pg:t1"]; st.Action != gdpr.Held || !strings.Contains(st.Reason, "rows that its text does not show") {
+			t.Errorf("own %v: the plan says %+v of what is held", own, st)
+		}
+		if out := w.inScope(p); out.Held != 1 {
+			t.Errorf("own %v: %d are told as on hold", own, out.Held)
+		}
+		if got, want := testpg.Value(t, dsn, `SELECT string_agg(concat_ws(' ', content, extra, coalesce(phone::text, 'NULL')), '; ' ORDER BY id) FROM memdesk.nodes`),
+			"likes rye b1 heard from [erased] NULL; likes rye b2 heard from [erased] NULL; likes rye t1 heard from "+name+" 617093421"; got != want {
+			t.Errorf("own %v: %q, want %q", own, got, want)
+		}
+		if got, want := testpg.Value(t, dsn, `SELECT string_agg(words, '; ' ORDER BY words COLLATE "C") FROM memdesk.notes`),
+			"b1 was said by [erased]; b2 was said by [erased]; nobody's, by [erased]; t1 was said by "+name; got != want {
+			t.Errorf("own %v: %q, want %q", own, got, want)
+		}
+	}
+}
+
 // TestAHoldByItsHashKeepsTheRows: of a hold whose item names an erased person only the hash of the id is left.
 func TestAHoldByItsHashKeepsTheRows(t *testing.T) {
 	w := newWorld(t)

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -40,12 +41,9 @@ func (m maintainer) scrubSideTables(ctx context.Context, req model.ScrubRequest,
 		for _, table := range tables {
 			step(table, "rows that name the person or what is gone")
 			res := model.LayerResult{Layer: rowsLayer(table), Method: "rows rewritten or removed", Verdict: model.VerdictClean}
-			var may bool
-			if _, err := q.One(`SELECT has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(c.oid, 'UPDATE') AND has_table_privilege(c.oid, 'DELETE')
-				FROM pg_class c WHERE c.relnamespace = to_regnamespace('memdesk') AND c.relname = $1`, []any{table}, &may); err != nil {
+			if may, err := allowed(q, table, "SELECT", "UPDATE", "DELETE"); err != nil {
 				return err
-			}
-			if !may {
+			} else if !may {
 				res.Verdict, res.Reason = model.VerdictOutOfScope, "the database role may not read and change the table: its owner removes the rows"
 			} else if err := cleanTable(q, table, m.s.workspace, req, &res); err != nil {
 				return err
@@ -55,6 +53,41 @@ func (m maintainer) scrubSideTables(ctx context.Context, req model.ScrubRequest,
 		return nil
 	})
 	return out, err
+}
+
+// allowed reports whether the role has all of these privileges on a table.
+func allowed(q *query, table string, privileges ...string) (may bool, err error) {
+	_, err = q.One(`SELECT bool_and(has_table_privilege(c.oid, p)) FROM pg_class c, unnest($2::text[]) p
+		WHERE c.relnamespace = to_regnamespace('memdesk') AND c.relname = $1`, []any{table, privileges}, &may)
+	return may, err
+}
+
+// beneath lists the rows of side tables, and the columns beside the items' own, that a scrub leaves to items on hold.
+func (m maintainer) beneath(ctx context.Context, req model.ScrubRequest) error {
+	if len(req.Held) == 0 {
+		return nil
+	}
+	return m.s.ops.read(ctx, "texts", func(q *query) error {
+		tables, err := sideTables(q)
+		if err != nil {
+			return err
+		}
+		for _, table := range tables {
+			if may, err := allowed(q, table, "SELECT"); err != nil {
+				return err
+			} else if !may {
+				continue // its layers say so
+			}
+			t, err := openTable(q, table, m.s.workspace, req)
+			if err == nil {
+				err = t.eachHeld(req.Beneath)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // cleanTable cleans one table: it removes a row tied to a removed item, drops removed ids from a list
@@ -108,7 +141,8 @@ type sideTable struct {
 	q          *query
 	req        model.ScrubRequest
 	items      bool   // its rows are items, and stay
-	from, mine string // the table, and the condition of this workspace with args
+	held       []tie  // its rows of items on hold, which stay
+	from, mine string // the table, and the condition of the rows that may be cleaned, with args
 	args       []any
 	texts      []string          // columns
 	kinds      map[string]string // of all columns
@@ -139,11 +173,68 @@ func openTable(q *query, table, workspace string, req model.ScrubRequest) (*side
 		}
 	}
 	for _, c := range columns {
-		if c.number && req.Concerns != nil {
+		if c.number && (req.Concerns != nil || req.Beneath != nil) {
 			t.numbers, t.cells = append(t.numbers, c), append(t.cells, c.spellings())
 		}
 	}
+	if t.held = t.heldBy(table); req.Beneath == nil {
+		for _, h := range t.held {
+			t.args = append(t.args, slices.Collect(maps.Keys(h.of)))
+			t.mine += fmt.Sprintf(` AND NOT COALESCE(%s::text = ANY($%d), FALSE)`, quote(h.column), len(t.args))
+		}
+	}
 	return t, nil
+}
+
+// tie is a column whose value is, in a row of an item, the key of that item.
+type tie struct {
+	column string
+	of     map[string]string // the items by their keys
+}
+
+// heldBy are the columns that tie rows to items on hold: those of a row of another table, and an item's own key.
+func (t *sideTable) heldBy(table string) (out []tie) {
+	for column, sort := range map[string]string{"node_id": "node_id", "hyperedge_id": "hyperedge_id", "id": map[string]string{"nodes": "node_id", "hyperedges": "hyperedge_id"}[table]} {
+		of := map[string]string{}
+		for _, id := range t.req.Held {
+			if raw, ok := hypergraph.TiedBy(sort, id); ok && sort != "" {
+				of[raw] = id
+			}
+		}
+		if t.kinds[column] != "" && len(of) > 0 {
+			out = append(out, tie{column, of})
+		}
+	}
+	return out
+}
+
+// eachHeld yields the texts of the rows of items on hold.
+func (t *sideTable) eachHeld(yield func(id, text string)) error {
+	if len(t.cells) == 0 {
+		return nil
+	}
+	var key string
+	cells, dest := make([]*string, len(t.cells)), make([]any, len(t.cells)+1)
+	dest[0] = &key
+	for i := range cells {
+		dest[i+1] = &cells[i]
+	}
+	for _, h := range t.held {
+		text := fmt.Sprintf(`SELECT %[1]s::text, %[2]s FROM %[3]s WHERE %[1]s::text = ANY($%[4]d)%[5]s`, quote(h.column), strings.Join(t.cells, `, `), t.from, len(t.args)+1, t.mine)
+		err := t.q.Each(text, append(slices.Clone(t.args), slices.Collect(maps.Keys(h.of))), func(scan func(...any) error) error {
+			err := scan(dest...)
+			for _, c := range cells {
+				if err == nil && c != nil && *c != "" {
+					yield(h.of[key], *c)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // rowChange is what becomes of a row.
