@@ -102,3 +102,33 @@ func TestARenamedRowKeepsItsTimeLimit(t *testing.T) {
 		}
 	}
 }
+
+// TestServerRowsOfHeldItems: a value whose key alone is the name, and a memory whose row has a column of somebody else's,
+// stay as they are on a server, and the run ends.
+func TestServerRowsOfHeldItems(t *testing.T) {
+	w := newWorld(t)
+	schema, err := os.ReadFile(filepath.Join("..", "backends", "records", "langgraph", "testdata", "javascript.sql"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const held = "00000000-0000-4000-8000-000000000001"
+	dsn := testpg.DSN(t)
+	testpg.Exec(t, dsn, string(schema)+`;
+		ALTER TABLE store ADD note text;
+		INSERT INTO store (namespace_path, key, value, note) VALUES ('users', '`+name+`', '{"text":"rye"}', 'heard of `+name+` on Monday'), ('users', 'b', '{"text":"rye of `+name+`"}', NULL);
+		CREATE TABLE memories (id uuid PRIMARY KEY, vector real[], payload jsonb, note text);
+		INSERT INTO memories VALUES ('`+held+`', '{1}', '{"data":"likes rye","user_id":"`+other+`"}', 'said by `+name+`'), ('00000000-0000-4000-8000-000000000002', '{1}', '{"data":"met `+name+`","user_id":"`+other+`"}', NULL)`)
+	t.Setenv("MEMDESK_GDPR_DSN", dsn)
+	past := filepath.Join(w.dir, "past.db")
+	execFile(t, past, `CREATE TABLE history (id TEXT PRIMARY KEY, memory_id TEXT, old_memory TEXT, new_memory TEXT, event TEXT, created_at DATETIME, updated_at DATETIME, is_deleted INTEGER, actor_id TEXT, role TEXT)`)
+	w.more = []backends.StoreConfig{{Name: "graph", Kind: "langgraph", DSNEnv: "MEMDESK_GDPR_DSN"}, {Name: "mem", Kind: "mem0", DSNEnv: "MEMDESK_GDPR_DSN", History: past}}
+	w.open()
+	r := w.file()
+	w.hold(r.ID, "graph", "users/"+name)
+	w.hold(r.ID, "mem", held)
+	w.inScope(w.plan(r.ID))
+	if got, want := testpg.Value(t, dsn, `SELECT (SELECT string_agg(key || ': ' || COALESCE(note, value::text), '; ' ORDER BY key) FROM store) || '; ' || (SELECT string_agg(COALESCE(note, payload->>'data'), '; ' ORDER BY id) FROM memories)`),
+		name+`: heard of `+name+` on Monday; b: {"text": "rye of [erased]"}; said by `+name+`; met [erased]`; got != want {
+		t.Errorf("left: %s; want %s", got, want)
+	}
+}

@@ -226,6 +226,22 @@ func (p Payloads) Redact(tx Tx, layer string, req model.ScrubRequest) (done int6
 	return done, nil
 }
 
+// Beneath yields the columns beside a payload in the rows of items on hold, for ServerMedium.
+func (p Payloads) Beneath(tx Tx, held []string, yield func(id, text string)) error {
+	keys := slices.DeleteFunc(slices.Clone(held), func(id string) bool { return !uuid.MatchString(id) })
+	if len(keys) == 0 {
+		return nil
+	}
+	return tx.Each(`SELECT m.id::text, e.value FROM `+p.Table+` m, jsonb_each_text(to_jsonb(m) - ?::text[]) e WHERE m.id = ANY(?::uuid[]) AND e.value <> ''`, []any{PayloadColumns, keys}, func(scan func(...any) error) error {
+		var id, text string
+		err := scan(&id, &text)
+		if err == nil {
+			yield(id, text)
+		}
+		return err
+	})
+}
+
 // Fields are the members of an object as fields, except those left out; fixed ones are read-only.
 func Fields(o *jsonedit.Object, fixed []string, without ...string) (out []model.Field) {
 	seen := map[string]bool{}

@@ -126,10 +126,40 @@ func (l layout) dropNamed(tx records.Tx, concerns func([]byte) bool, may func(st
 }
 
 // beneath yields the rows of conversations as the scan reads them: msgpack, older versions, other channels and
-// pending writes, which the item's text does not show.
-func (l layout) beneath(tx records.Tx, _ []string, yield func(id, text string)) error {
+// pending writes, which the item's text does not show; and so those of values on hold with their vectors.
+func (l layout) beneath(tx records.Tx, held []string, yield func(id, text string)) error {
 	for _, t := range checkpointTables {
 		if err := l.eachRow(tx, t, yield); err != nil {
+			return err
+		}
+	}
+	ns, sep := l.namespace()
+	of := map[string]string{}
+	for _, id := range held {
+		if key, ok := keyOf(id, sep); ok && !strings.HasPrefix(id, "thread/") {
+			of[key] = id
+		}
+	}
+	for _, t := range []string{"store", "store_vectors"} {
+		if !l.has(t) || len(of) == 0 {
+			continue
+		}
+		var columns []string
+		for _, c := range l.have[t] {
+			if c != "embedding" {
+				columns = append(columns, "b."+pgx.Identifier{c}.Sanitize()+`::text`)
+			}
+		}
+		key := sqlKey("b", ns)
+		err := tx.Each(`SELECT `+key+`, concat_ws(chr(9), `+strings.Join(columns, `, `)+`) FROM `+l.table(t)+` b WHERE `+key+` = ANY(?)`, []any{slices.Collect(maps.Keys(of))}, func(scan func(...any) error) error {
+			var key, row string
+			err := scan(&key, &row)
+			if err == nil {
+				yield(of[key], row)
+			}
+			return err
+		})
+		if err != nil {
 			return err
 		}
 	}
