@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"path"
 	"regexp"
@@ -162,14 +163,14 @@ func (d *Desk) decide(ctx context.Context, m *subject.Matcher, s model.Store, q 
 		if out[i].Action != Redact {
 			continue
 		}
-		it := q.found[i].Item
+		it, held := q.found[i].Item, func(body string) string { return body }
 		if tierOf(s, it).Index {
-			var err error
-			if it, err = unlisted(ctx, s, it, out); err != nil {
+			if it, held, err = q.unlisted(ctx, it, out); err != nil {
 				return nil, err
 			}
 		}
 		redact(m, s, it, &out[i], renamed)
+		out[i].NewBody = held(out[i].NewBody)
 	}
 	out, err = fallsFirst(ctx, s, edgesFirst(childrenFirst(out, q.children)))
 	return duplicatesFirst(s, indexesFirst(s, q.found, renamesFirst(out, q.children))), err
@@ -218,29 +219,68 @@ func before(a, b bool) int {
 	return 1
 }
 
-// unlisted is an index without the lines of the files that go: once it is redacted they lead nowhere.
-func unlisted(ctx context.Context, s model.Store, it model.Item, steps []Step) (model.Item, error) {
-	if s.Beside == nil {
-		return it, nil
-	}
-	dir := strings.TrimSuffix(it.ID, path.Base(it.ID))
+// unlisted is an index without the lines of the files that go: once it is redacted they lead nowhere. The lines of items
+// on hold are marks in it, which no redaction changes; held puts them back.
+func (q *search) unlisted(ctx context.Context, it model.Item, steps []Step) (_ model.Item, held func(string) string, err error) {
 	lines := slices.Collect(strings.Lines(it.Body))
+	var gone []string
 	for _, st := range steps {
-		if st.Action != Forget || st.Layer != layerItem || !strings.HasPrefix(st.ID, dir) {
-			continue
+		if st.Action == Forget && st.Layer == layerItem {
+			gone = append(gone, st.ID)
 		}
-		beside, err := s.Beside(ctx, st.ID)
-		if err != nil {
-			return it, err
-		}
-		for _, l := range beside.Lines {
-			if l.At < len(lines) && lines[l.At] == l.Text {
-				lines[l.At] = ""
-			}
+	}
+	drop, err := q.lines(ctx, it, gone)
+	if err != nil {
+		return it, nil, err
+	}
+	keep, err := q.lines(ctx, it, slices.Collect(maps.Keys(q.holding)))
+	if err != nil {
+		return it, nil, err
+	}
+	mark := "\x1a"
+	for strings.Contains(it.Body, mark) {
+		mark += mark
+	}
+	var back []string
+	for at := range lines {
+		switch {
+		case drop[at]:
+			lines[at] = ""
+		case keep[at]:
+			was := lines[at]
+			lines[at] = fmt.Sprint(mark, at, mark)
+			back = append(back, lines[at], was)
 		}
 	}
 	it.Body = strings.Join(lines, "")
-	return it, nil
+	return it, strings.NewReplacer(back...).Replace, nil
+}
+
+// lines are the places of an index's lines that list some items.
+func (q *search) lines(ctx context.Context, index model.Item, ids []string) (map[int]bool, error) {
+	out := map[int]bool{}
+	if q.store.Beside == nil {
+		return out, nil
+	}
+	dir, lines := strings.TrimSuffix(index.ID, path.Base(index.ID)), slices.Collect(strings.Lines(index.Body))
+	for _, id := range ids {
+		if !strings.HasPrefix(id, dir) {
+			continue
+		}
+		beside, err := q.store.Beside(ctx, id)
+		if errors.Is(err, model.NotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range beside.Lines {
+			if l.At < len(lines) && lines[l.At] == l.Text {
+				out[l.At] = true
+			}
+		}
+	}
+	return out, nil
 }
 
 // relisted is an index whose links lead to the new ids of renamed items. It may move with them.

@@ -64,6 +64,7 @@ type search struct {
 	held       func(id string) string     // the ground of a hold, empty for none; nil: holds are not known
 	heldBy     func(id string) string     // Desk.heldBy; nil: nothing is on hold, or nobody asks
 	holding    map[string]bool            // the items on hold among those looked at
+	lists      map[string]bool            // indexes that name the subject in lines of items on hold alone
 	chosen     map[string]Action          // by id: the operator's choices against the policy
 	heldShut   map[string]bool            // on hold, and could not be opened or read
 	stays      map[string]bool            // ids of items that stay for the sake of one on hold
@@ -82,7 +83,7 @@ func findLean(ctx context.Context, s model.Store, m *subject.Matcher) (*search, 
 
 func newSearch(s model.Store, m *subject.Matcher) *search {
 	return &search{store: s, m: m, bystanders: &subject.Bystanders{}, proposed: &proposals{m: m, store: s.Name}, children: map[string][]string{}, reasons: map[string][]string{},
-		heldShut: map[string]bool{}, holding: map[string]bool{}}
+		heldShut: map[string]bool{}, holding: map[string]bool{}, lists: map[string]bool{}}
 }
 
 // search prepares a search that knows what is on hold.
@@ -149,6 +150,9 @@ func (q *search) run(ctx context.Context, step func(int64)) (*search, error) {
 		return nil, err
 	}
 	q.found = slices.DeleteFunc(q.found, func(f Found) bool { return q.explained(ctx, f) })
+	if err := q.listed(ctx); err != nil {
+		return nil, err
+	}
 	slices.SortStableFunc(q.found, byID)
 	q.problems = slices.DeleteFunc(q.problems, func(p string) bool { return linked(s, p) })
 	return q, nil
@@ -296,16 +300,13 @@ func (q *search) beneath(ctx context.Context) error {
 			named[id] = true
 		}
 	}})
-	switch kind := model.KindOf(err); {
+	switch {
 	case err != nil && ctx.Err() != nil:
 		return model.FromContext(ctx, "discover")
-	case err != nil && (q.othersOnly || kind.Retryable()):
+	case q.othersOnly:
 		return err
 	case err != nil:
-		q.problems = append(q.problems, "the rows beneath its items cannot be read: "+string(kind))
-	}
-	if q.othersOnly {
-		return nil
+		q.problems = append(q.problems, "the rows beneath its items cannot be read: "+string(model.KindOf(err)))
 	}
 	for _, f := range q.found {
 		delete(named, f.Item.ID)
@@ -322,6 +323,40 @@ func (q *search) beneath(ctx context.Context) error {
 			q.look(it, "rows that its text does not show")
 		}
 	}
+	return nil
+}
+
+// listed keeps the lines of indexes that list items on hold: they stay with the items. An index that names the subject
+// nowhere else is not found.
+func (q *search) listed(ctx context.Context) error {
+	if len(q.holding) == 0 {
+		return nil
+	}
+	rest := q.found[:0]
+	for _, f := range q.found {
+		only := false
+		if tierOf(q.store, f.Item).Index && !raw(f.Item) && !q.holding[f.Item.ID] {
+			held, err := q.lines(ctx, f.Item, slices.Collect(maps.Keys(q.holding)))
+			if err != nil {
+				return err
+			}
+			var others strings.Builder
+			for at, line := range slices.Collect(strings.Lines(f.Item.Body)) {
+				if held[at] {
+					q.bystanders.Keep(q.m, line)
+				} else {
+					others.WriteString(line)
+				}
+			}
+			only = !f.Tagged && slices.Equal(f.Named, []string{"body"}) && !q.m.Names(others.String())
+		}
+		if only {
+			q.lists[f.Item.ID] = true
+		} else {
+			rest = append(rest, f)
+		}
+	}
+	q.found = rest
 	return nil
 }
 

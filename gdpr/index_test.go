@@ -270,3 +270,33 @@ func TestAnIndexOnHold(t *testing.T) {
 		}
 	}
 }
+
+// TestTheLineOfAHeldFile: the index's line of a file on hold stays with it, and the other lines lose the subject. An index
+// that says nothing else of the subject is left as it is.
+func TestTheLineOfAHeldFile(t *testing.T) {
+	const line = "- [Ana Zxribeiro](ana-zxribeiro.md) — her " + mail + "\n"
+	for more, want := range map[string][2]string{
+		"- [Tea](tea.md) — for " + name + "\n": {"- [Tea](tea.md) — for " + gdpr.Erased + "\n", "redact"},
+		"- [Rye](rye.md) — bread\n":            {"- [Rye](rye.md) — bread\n", ""},
+	} {
+		w := newWorld(t)
+		const below = "projects/-a/memory/"
+		dir := filepath.Join(w.dir, "claude")
+		plant(t, dir, map[string]string{below + "MEMORY.md": line + more, below + "ana-zxribeiro.md": "likes rye", below + "tea.md": "is hot", below + "rye.md": "is bread"})
+		w.more = []backends.StoreConfig{{Name: "claude", Kind: "claude", Path: dir}}
+		w.open()
+		r := w.file()
+		w.hold(r.ID, "claude", below+"ana-zxribeiro.md")
+		p := w.plan(r.ID)
+		if st := actions(p)["claude:"+below+"MEMORY.md"]; string(st.Action) != want[1] {
+			t.Errorf("the plan says %q of the index: %s; want %q", st.Action, st.Reason, want[1])
+		}
+		w.inScope(p)
+		if got := tree(t, dir)[below+"MEMORY.md"]; got != line+want[0] {
+			t.Errorf("the index is %q; want %q", got, line+want[0])
+		}
+		if got := tree(t, dir)[below+"ana-zxribeiro.md"]; got != "likes rye" {
+			t.Errorf("the file on hold is %q", got)
+		}
+	}
+}

@@ -158,6 +158,9 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 	}
 	stays := maps.Clone(held)
 	maps.Copy(stays, left)
+	for id := range q.lists {
+		stays[id] = "a line of it"
+	}
 	out = append(out, x.recall(ctx, s, stays))
 	for i := range out {
 		x.attestRow(s, &out[i])
