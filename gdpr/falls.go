@@ -64,8 +64,11 @@ func (q *search) addFalls(ctx context.Context, m *subject.Matcher, going map[str
 
 // keepListed keeps the items that cannot go without a change of an item on hold, such as the index that lists them.
 func (q *search) keepListed(ctx context.Context, m *subject.Matcher, going map[string]bool) error {
-	if q.store.Rewrites == nil {
+	switch {
+	case q.store.Rewrites == nil:
 		return nil
+	case q.store.Work != nil:
+		return q.keepBlockers(ctx, m, going)
 	}
 	for _, id := range q.removed(m, going) {
 		edited, err := q.store.Rewrites(ctx, model.RetainRequest{ID: id})
@@ -74,6 +77,30 @@ func (q *search) keepListed(ctx context.Context, m *subject.Matcher, going map[s
 		}
 		if slices.ContainsFunc(edited, func(id string) bool { return q.held(id) != "" }) {
 			q.stays[id], going[id] = true, false
+		}
+	}
+	return nil
+}
+
+// keepBlockers keeps the work items on which one on hold depends, because its record names them. It asks about those on
+// hold, which are few: bd answers each question with an export of all that it has.
+func (q *search) keepBlockers(ctx context.Context, m *subject.Matcher, going map[string]bool) error {
+	removed := map[string]bool{}
+	for _, id := range q.removed(m, going) {
+		removed[id] = true
+	}
+	for id := range q.holding {
+		if len(removed) == 0 {
+			break
+		}
+		pairs, err := q.store.Work.Dependencies(ctx, id)
+		if err != nil && !errors.Is(err, model.NotFound) {
+			return err
+		}
+		for _, d := range pairs {
+			if d.Blocked == id && removed[d.Blocker] {
+				q.stays[d.Blocker], going[d.Blocker] = true, false
+			}
 		}
 	}
 	return nil

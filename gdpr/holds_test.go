@@ -573,6 +573,17 @@ func TestWhatIsHeldEndsInScope(t *testing.T) {
 	}
 }
 
+// countedWork counts the questions about dependencies.
+type countedWork struct {
+	model.Work
+	asked *int
+}
+
+func (c countedWork) Dependencies(ctx context.Context, id string) ([]model.Dependency, error) {
+	*c.asked++
+	return c.Work.Dependencies(ctx, id)
+}
+
 // TestAHeldItemKeepsItsDependencies: an erasure must not take the dependency on another item out of the line of one on hold.
 func TestAHeldItemKeepsItsDependencies(t *testing.T) {
 	t.Parallel()
@@ -595,6 +606,17 @@ func TestAHeldItemKeepsItsDependencies(t *testing.T) {
 			t.Errorf("%s: %s, want %s", ref, got, want)
 		}
 	}
+	s, asked := w.store("s"), 0
+	rewrites := s.Rewrites
+	s.Rewrites = func(ctx context.Context, req model.RetainRequest) ([]string, error) {
+		asked++
+		return rewrites(ctx, req)
+	}
+	s.Work = countedWork{s.Work, &asked}
+	if again, err := w.desk.MakePlan(t.Context(), r.ID, alone(s), nil); err != nil || asked != 1 {
+		t.Errorf("a plan asks %d times what changes with what: %+v, %v; want once for what is on hold", asked, again.Stores, err)
+	}
+	p = w.plan(r.ID)
 	if _, err := w.store("s").Provider.Forget(t.Context(), model.ForgetRequest{ID: "w-3"}); !errors.Is(err, model.PermissionDenied) {
 		t.Errorf("an item on which one on hold depends was forgotten: %v", err)
 	}
