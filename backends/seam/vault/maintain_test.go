@@ -143,6 +143,39 @@ func TestScrubTakesTheSubjectOutOfTheBooks(t *testing.T) {
 	}
 }
 
+// The entries of a note on hold stay as they are, and those of others lose the subject.
+func TestBooksOfAHeldNote(t *testing.T) {
+	cfg := fresh(t)
+	plant(t, cfg.Path, "memory/idea/maren-boat.md", "a boat\n")
+	const of = `"maren-boat": {"by":  "maren", "n": 1.50}`
+	plant(t, cfg.Path, ".lifecycle.json", `{"version": 1, "entries": {"otto": {"near": "maren-boat"}, `+of+`, "ida": {"n": 2}}}`)
+	plant(t, cfg.Path, ".heat.json", `{"maren-boat": 3, "otto": "maren"}`)
+	s := open(t, cfg)
+	req := model.ScrubRequest{Held: []string{"memory/idea/maren-boat.md"}, Concerns: func(b []byte) bool { return strings.Contains(string(b), "maren") },
+		Redact: func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), "maren", "[erased]")) }}
+	var rows []string
+	list := req
+	list.Beneath = func(id, text string) { rows = append(rows, id+": "+text) }
+	if _, err := s.Maintainer.Scrub(t.Context(), list); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(rows)
+	if want := []string{`memory/idea/maren-boat.md: "maren-boat": 3`, "memory/idea/maren-boat.md: " + of}; !slices.Equal(rows, want) {
+		t.Errorf("listed: %q; want %q", rows, want)
+	}
+	if _, err := s.Maintainer.Scrub(t.Context(), req); err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]string{
+		".lifecycle.json": `{"version": 1, "entries": {"otto": {"near": "[erased]-boat"}, ` + of + `, "ida": {"n": 2}}}`,
+		".heat.json":      `{"maren-boat": 3, "otto": "[erased]"}`,
+	} {
+		if got, err := os.ReadFile(filepath.Join(cfg.Path, file)); err != nil || string(got) != want {
+			t.Errorf("%s: %s; want %s (%v)", file, got, want, err)
+		}
+	}
+}
+
 // A removed note may be called as a key of a book's own form: the entries of other notes stay.
 func TestScrubKeepsTheFormOfTheBooks(t *testing.T) {
 	cfg := fresh(t)

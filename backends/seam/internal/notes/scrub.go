@@ -28,10 +28,7 @@ import (
 // logs. Another program's files are named as out of scope.
 func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
 	w := scrubbing{store: s, ctx: ctx, req: req}
-	if req.Beneath != nil {
-		return nil, w.media()
-	}
-	if !req.Dry {
+	if !req.Dry && req.Beneath == nil {
 		if err := s.checkWritable("scrub"); err != nil {
 			return nil, err
 		}
@@ -41,8 +38,14 @@ func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 		return nil, err
 	}
 	defer root.Close()
-	defer s.changed()
 	w.root = root
+	if req.Beneath != nil {
+		if err := w.heldEntries(); err != nil {
+			return nil, err
+		}
+		return nil, w.media()
+	}
+	defer s.changed()
 	if err := s.eachFound(ctx, w.note); err != nil {
 		return nil, err
 	}
@@ -330,6 +333,64 @@ func cutSlugs(book []byte, drop func(slug string) bool) ([]byte, int, error) {
 	return o.Line, n, err
 }
 
+// apart replaces the entries of notes on hold in a book by marks, which nothing edits; back undoes that. each receives
+// the entries.
+func (w *scrubbing) apart(book []byte, each func(id string, entry []byte)) (rest []byte, back func([]byte) []byte) {
+	held := map[string]string{}
+	for _, id := range w.req.Held {
+		held[slugOf(id)] = id
+	}
+	entries := book
+	o, err := jsonedit.Parse(book)
+	if err == nil {
+		if in := o.Raw("entries"); len(in) > 0 && in[0] == '{' {
+			entries = in
+		}
+	}
+	var spans []jsonedit.Span
+	if err != nil || jsonedit.Members(entries, func(key, value jsonedit.Span) {
+		if id, ok := held[jsonedit.Unquote(key.In(entries))]; ok {
+			spans = append(spans, key, value)
+			each(id, entries[key.Start-1:value.End])
+		}
+	}) != nil || len(spans) == 0 {
+		return book, func(b []byte) []byte { return b }
+	}
+	mark := "\x7f" // JSON takes it as it is
+	for bytes.Contains(book, []byte(mark)) {
+		mark += mark
+	}
+	var was []string
+	masked := jsonedit.Replaced(entries, spans, func(i int, v []byte) []byte {
+		now := fmt.Sprint(mark, i, mark)
+		if i%2 == 1 { // a value
+			now = `"` + now + `"`
+		}
+		was = append(was, now, string(v))
+		return []byte(now)
+	})
+	if rest = masked; len(entries) != len(book) {
+		o.Set(masked, "entries")
+		rest = o.Line
+	}
+	return rest, func(b []byte) []byte { return []byte(strings.NewReplacer(was...).Replace(string(b))) }
+}
+
+// heldEntries lists the entries of notes on hold in the books.
+func (w *scrubbing) heldEntries() error {
+	if len(w.req.Held) == 0 {
+		return nil
+	}
+	return w.store.eachFound(w.ctx, func(f found) {
+		if f.sort != sortBooks || f.meta.Kind != rootdir.File {
+			return
+		}
+		if book, _, err := w.root.Read(f.id, 0); err == nil { // else its layer says so
+			w.apart(book, func(id string, entry []byte) { w.req.Beneath(id, string(entry)) })
+		}
+	})
+}
+
 // books drops the entries of slugs that no remaining note has: those of removed notes, and those that name the
 // subject. What else names the subject in them is redacted.
 func (w *scrubbing) books(id string) (int64, error) {
@@ -345,6 +406,7 @@ func (w *scrubbing) books(id string) (int64, error) {
 	}
 	n := 0
 	cut := func(old []byte) (out []byte, err error) {
+		old, back := w.apart(old, func(string, []byte) {})
 		if len(slugs) == 0 && !w.concerns(old) {
 			n = 0
 			return nil, nil
@@ -365,7 +427,7 @@ func (w *scrubbing) books(id string) (int64, error) {
 			w.leave(left)
 			n = 0
 		}
-		return out, nil
+		return back(out), nil
 	}
 	if w.req.Dry {
 		old, _, err := w.root.Read(id, 0)
@@ -384,10 +446,15 @@ func (w *scrubbing) books(id string) (int64, error) {
 	return int64(n), err
 }
 
-// keptConcern reports whether a remaining note's slug names the subject: the note is on hold, and so are its entries.
+// keptConcern reports whether the slug of a remaining note names the subject, though the note is not on hold: it is out
+// of scope, and so are its entries.
 func (w *scrubbing) keptConcern() bool {
+	held := map[string]bool{}
+	for _, id := range w.req.Held {
+		held[slugOf(id)] = true
+	}
 	for slug := range w.kept {
-		if w.concerns([]byte(slug)) {
+		if !held[slug] && w.concerns([]byte(slug)) {
 			return true
 		}
 	}
