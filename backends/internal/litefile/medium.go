@@ -35,7 +35,7 @@ type Medium struct {
 	// items. nil: the id itself.
 	Raw func(column, id string) (string, bool)
 	// TiedRows are further expressions that give, in rows of a table that are tied to an item, the item's id, as it is
-	// without the marks in it (model.Inner).
+	// without the marks in it (model.Inner). One that names a column that the table lacks ties nothing.
 	TiedRows map[string][]string
 	// Owners names the columns that hold a person's id, in any table that holds no items: a
 	// row of an erased person goes.

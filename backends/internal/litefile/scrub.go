@@ -416,6 +416,11 @@ func (m Medium) ties(q *Query, table string, ids []string) (out []tie, err error
 		out = append(out, t)
 	}
 	for _, expr := range m.TiedRows[table] {
+		if gives, err := works(q, `SELECT `+expr+` FROM `+quote(table)+` LIMIT 0`); err != nil {
+			return nil, err
+		} else if !gives {
+			continue
+		}
 		t := tie{expr, map[string]string{}}
 		for _, id := range ids {
 			t.of[entity.Name(id)] = id
@@ -1128,9 +1133,14 @@ func (m Medium) foreignIndexes(q *Query) ([]textIndex, error) {
 
 // readsTexts reports whether a full-text index can read the texts that it refers to.
 func readsTexts(q *Query, index string) (bool, error) {
+	return works(q, `SELECT * FROM `+quote(index)+` LIMIT 1`)
+}
+
+// works reports whether SQLite can carry out a query.
+func works(q *Query, query string) (bool, error) {
 	apart := &Query{ctx: q.ctx, conn: q.conn, op: q.op} // that it cannot breaks no transaction
 	var n int64
-	_, err := apart.One(`SELECT count(*) FROM (SELECT * FROM `+quote(index)+` LIMIT 1)`, nil, &n)
+	_, err := apart.One(`SELECT count(*) FROM (`+query+`)`, nil, &n)
 	if model.KindOf(err) == model.Internal {
 		return false, nil
 	}

@@ -1,15 +1,18 @@
 package crewship
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"net/url"
+	"path"
 	"path/filepath"
 	"slices"
 
 	"github.com/mattn/go-sqlite3"
 
+	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/model"
 )
 
@@ -19,9 +22,8 @@ func (w *scrubbing) index(f file) (int64, error) {
 	if _, err := f.dir.Stat(f.label); err != nil { // it is no link, and still exists
 		return 0, ignoreAbsent(err)
 	}
-	path := filepath.Join(f.memory.root, filepath.FromSlash(below(f.memory.dir, f.label)))
 	q := url.Values{"mode": {"rw"}, "_busy_timeout": {"1000"}}
-	db := sql.OpenDB(connector{(&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: q.Encode()}).String()})
+	db := sql.OpenDB(connector{(&url.URL{Scheme: "file", OmitHost: true, Path: f.index(), RawQuery: q.Encode()}).String()})
 	defer db.Close()
 	db.SetMaxOpenConns(1)
 	if _, err := db.ExecContext(w.ctx, "PRAGMA trusted_schema = OFF"); err != nil {
@@ -40,6 +42,33 @@ func (w *scrubbing) index(f file) (int64, error) {
 	}
 	w.step(f, "rows removed from the search index")
 	return max(int64(len(rows)), 1), indexError(dropIndexRows(w.ctx, db, rows))
+}
+
+// index is the path of a search index.
+func (f file) index() string {
+	return filepath.Join(f.memory.root, filepath.FromSlash(below(f.memory.dir, f.label)))
+}
+
+// beneath lists the rows of memories on hold in the search indexes, which stay.
+func (w *scrubbing) beneath(memories []*memoryDir) (failed error) {
+	for _, p := range memories {
+		if p.missing {
+			continue
+		}
+		err := w.store.eachFile(w.ctx, p, func(f file) {
+			if path.Base(f.label) != indexName || f.problem != "" || f.meta.Kind != rootdir.File || failed != nil {
+				return
+			}
+			failed = indexError(database{f.index()}.read(w.ctx, func(db *sql.DB) error {
+				_, err := w.indexRows(db, p.prefix)
+				return err
+			}))
+		})
+		if failed = cmp.Or(failed, err); failed != nil {
+			return failed
+		}
+	}
+	return nil
 }
 
 // dirty reports whether the bytes of an index and of its log hold a trace.
@@ -63,7 +92,7 @@ func (w *scrubbing) dirty(f file) (bool, error) {
 	return false, nil
 }
 
-// indexRows are the rows to remove. An index of another shape is an error: it never counts as clean.
+// indexRows are the rows to remove; those of memories on hold stay, and are told to Beneath. An index of another shape is an error: it never counts as clean.
 func (w *scrubbing) indexRows(db *sql.DB, prefix string) ([]int64, error) {
 	rows, err := db.QueryContext(w.ctx, "SELECT rowid, coalesce(file, ''), coalesce(content, '') FROM memory_chunks")
 	if err != nil {
@@ -76,6 +105,12 @@ func (w *scrubbing) indexRows(db *sql.DB, prefix string) ([]int64, error) {
 		var name, content string
 		if err := rows.Scan(&id, &name, &content); err != nil {
 			return nil, err
+		}
+		if slices.Contains(w.req.Held, prefix+name) {
+			if w.req.Beneath != nil {
+				w.req.Beneath(prefix+name, content)
+			}
+			continue
 		}
 		gone := slices.Contains(w.req.Removed, prefix+name) || isCard(w.cards, name)
 		if gone || w.req.Concerns != nil && (w.req.Concerns([]byte(name)) || w.req.Concerns([]byte(content))) {

@@ -17,10 +17,10 @@ import (
 // writes Crewship's database: a configured server erases the subject's rows, and the rest is reported as
 // out of scope.
 func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
-	if req.Beneath != nil {
-		return nil, nil // no row is an item's
+	if req.Beneath != nil && len(req.Held) == 0 {
+		return nil, nil
 	}
-	if !req.Dry {
+	if !req.Dry && req.Beneath == nil {
 		if err := s.checkWritable("scrub"); err != nil {
 			return nil, err
 		}
@@ -31,6 +31,9 @@ func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 		return nil, err
 	}
 	w := scrubbing{store: s, ctx: ctx, req: req, cards: snap.userSlugs(req.Subjects)}
+	if req.Beneath != nil {
+		return nil, w.beneath(snap.memories)
+	}
 	for _, p := range snap.memories {
 		if p.missing {
 			continue

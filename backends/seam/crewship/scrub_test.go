@@ -124,6 +124,32 @@ func TestScrubEveryLayer(t *testing.T) {
 	}
 }
 
+// TestTheIndexOfAHeldMemory: its rows stay, and are listed.
+func TestTheIndexOfAHeldMemory(t *testing.T) {
+	root := data(t, map[string]string{redAda + "AGENT.md": "rye", redAda + "pins.md": "tea"})
+	at := filepath.Join(root, redAda, "index.sqlite")
+	makeIndex(t, at, map[string]string{"AGENT.md": "met " + hers + " once", "pins.md": "saw " + hers})
+	s := open(t, crewship.Config{Name: "d", Path: root, Clock: clock.Fixed(now)})
+	req := naming()
+	req.Held = []string{"crews/c_red/agents/ada/AGENT.md"}
+	var rows []string
+	list := req
+	list.Beneath = func(id, text string) { rows = append(rows, id+": "+text) }
+	if _, err := s.Maintainer.Scrub(t.Context(), list); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"crews/c_red/agents/ada/AGENT.md: met " + hers + " once"}; !slices.Equal(rows, want) {
+		t.Errorf("listed: %q; want %q", rows, want)
+	}
+	if _, err := s.Maintainer.Scrub(t.Context(), req); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(at)
+	if err != nil || !strings.Contains(string(data), "met "+hers) || strings.Contains(string(data), "saw "+hers) {
+		t.Errorf("the row on hold is gone, or the other is there (%v)", err)
+	}
+}
+
 func digits(start string) string { return start + strings.Repeat("0", 62) }
 
 // TestScrubSaysWhatItCannot clean: an index that is no database, a file with a second name.

@@ -192,9 +192,9 @@ func (s *store) database(agent string) *media.Database {
 					return nil, err
 				}
 			}
-			chunks, err := dropChunks(q, f.Name, files(req.Removed), req)
+			chunks, err := dropChunks(q, f.Name, files(req.Removed), files(req.Held), req)
 			return append(out, chunks...), err
-		}}
+		}, TiedRows: s.tied(agent)}
 		if !s.redact { // left unchanged
 			m.Items = map[string][]string{}
 			for _, table := range conversationTables {
@@ -219,6 +219,21 @@ func (s *store) database(agent string) *media.Database {
 	return d
 }
 
+// tied are the ids of the notes to which rows of an agent's index belong.
+func (s *store) tied(agent string) map[string][]string {
+	const ofChunk = `(SELECT c.path FROM memory_index_chunks c WHERE c.id = chunk_id)`
+	out := map[string][]string{}
+	for table, file := range map[string]string{
+		"memory_index_chunks": "path", "memory_index_sources": "path", "memory_index_chunks_fts": "path", "memory_index_paths_fts": "path",
+		"memory_index_chunk_provenance": ofChunk, "memory_index_chunk_recall_metadata": ofChunk,
+	} {
+		for _, dir := range s.homes[agent] {
+			out[table] = append(out[table], `'`+strings.ReplaceAll(dir, `'`, `''`)+`/' || `+file)
+		}
+	}
+	return out
+}
+
 const transcriptTable = "transcript_events"
 
 // chunk is a row of memory_index_chunks.
@@ -228,15 +243,20 @@ type chunk struct {
 }
 
 // dropChunks removes the chunks that name the subject or belong to a removed file, with their full-text
-// rows, provenance, recall metadata, source rows and cached embeddings.
-func dropChunks(q *litefile.Query, layer string, removed []string, req model.ScrubRequest) ([]model.LayerResult, error) {
+// rows, provenance, recall metadata, source rows and cached embeddings. Those of a file on hold stay.
+func dropChunks(q *litefile.Query, layer string, removed, held []string, req model.ScrubRequest) ([]model.LayerResult, error) {
 	res := model.LayerResult{Layer: layer, Method: "chunks removed with their full-text, provenance, source and cache rows", Verdict: model.VerdictClean}
 	concerns := func(text string) bool { return req.Concerns != nil && req.Concerns([]byte(text)) }
 	var gone []chunk
+	kept := map[string]bool{} // what ties other rows to the chunks that stay
 	err := q.Each(`SELECT rowid, id, path, hash, text FROM memory_index_chunks`, nil, func(scan func(...any) error) error {
 		var c chunk
 		var text string
 		err := scan(&c.row, &c.id, &c.path, &c.hash, &text)
+		if slices.Contains(held, c.path) {
+			kept[c.id], kept[c.hash], kept[c.path] = true, true, true
+			return err
+		}
 		if err == nil && (slices.Contains(removed, c.path) || concerns(text) || concerns(c.path) || concerns(c.id)) {
 			gone = append(gone, c)
 		}
@@ -262,6 +282,9 @@ func dropChunks(q *litefile.Query, layer string, removed []string, req model.Scr
 			{"memory_index_chunk_provenance", "chunk_id", c.id}, {"memory_index_chunk_recall_metadata", "chunk_id", c.id},
 			{"memory_embedding_cache", "hash", c.hash}, {"memory_index_sources", "path", c.path}, {"memory_index_chunks", "id", c.id},
 		} {
+			if kept[d.value] { // the same text stays elsewhere
+				continue
+			}
 			if there, err := litefile.Columns(q, d.table); err != nil || len(there) == 0 { // another version lacks it
 				if err != nil {
 					return nil, err
@@ -276,7 +299,7 @@ func dropChunks(q *litefile.Query, layer string, removed []string, req model.Scr
 		}
 	}
 	for _, table := range []string{"memory_index_chunks_fts", "memory_index_paths_fts"} {
-		if err := dropWords(q, table, removed, concerns, &res); err != nil {
+		if err := dropWords(q, table, removed, kept, concerns, &res); err != nil {
 			return nil, err
 		}
 	}
@@ -284,7 +307,7 @@ func dropChunks(q *litefile.Query, layer string, removed []string, req model.Scr
 }
 
 // dropWords removes full-text rows that no chunk ties to erased data, and that name it themselves.
-func dropWords(q *litefile.Query, table string, removed []string, concerns func(string) bool, res *model.LayerResult) error {
+func dropWords(q *litefile.Query, table string, removed []string, kept map[string]bool, concerns func(string) bool, res *model.LayerResult) error {
 	names, err := litefile.Columns(q, table)
 	if err != nil || len(names) == 0 {
 		return err
@@ -300,6 +323,11 @@ func dropWords(q *litefile.Query, table string, removed []string, concerns func(
 			return err
 		}
 		row, _ := cells[0].(int64)
+		for i, c := range cells[1:] {
+			if text, _ := c.(string); (names[i] == "path" || names[i] == "id") && kept[text] {
+				return nil
+			}
+		}
 		for i, c := range cells[1:] {
 			text, _ := c.(string)
 			if concerns(text) || names[i] == "path" && slices.Contains(removed, text) {

@@ -415,6 +415,45 @@ func TestErasureOfTheIndex(t *testing.T) {
 	}
 }
 
+// TestIndexOfAHeldFile: the rows of a file on hold stay as they are, and are listed.
+func TestIndexOfAHeldFile(t *testing.T) {
+	dir := state(t)
+	path := filepath.Join(dir, "agents/main/agent/openclaw-agent.sqlite")
+	s := open(t, openclaw.Config{Path: dir})
+	const held = "workspace/MEMORY.md"
+	concerns := func(b []byte) bool { return strings.Contains(string(b), "Ida") }
+	req := model.ScrubRequest{Held: []string{held}, Concerns: concerns, Redact: func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), "Ida", "")) },
+		Traces: func(_ context.Context, r io.Reader) (bool, error) {
+			b, err := io.ReadAll(r)
+			return concerns(b), err
+		}}
+	rows := func() (out string) {
+		db, err := sql.Open("sqlite3", path)
+		must(t, err)
+		defer db.Close()
+		must(t, db.QueryRow(`SELECT (SELECT group_concat(id || text, '; ') FROM memory_index_chunks WHERE path = 'MEMORY.md') || (SELECT group_concat(text || id, '; ') FROM memory_index_chunks_fts WHERE path = 'MEMORY.md')`).Scan(&out))
+		return out
+	}
+	before := rows()
+	listed := 0
+	list := req
+	list.Beneath = func(id, text string) {
+		if id != held {
+			t.Errorf("a row of %q: %s", id, text)
+		}
+		if concerns([]byte(text)) {
+			listed++
+		}
+	}
+	_, err := s.Maintainer.Scrub(t.Context(), list)
+	must(t, err)
+	_, err = s.Maintainer.Scrub(t.Context(), req)
+	must(t, err)
+	if after := rows(); after != before || !concerns([]byte(before)) || listed == 0 {
+		t.Errorf("%d rows are listed; they are %q; want %q", listed, after, before)
+	}
+}
+
 // TestSharedWorkspace: of two agents in one workspace each index must lose a forgotten file's rows, and deep
 // health must compare each (OC9, OC12).
 func TestSharedWorkspace(t *testing.T) {
