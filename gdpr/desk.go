@@ -208,7 +208,8 @@ func (d *Desk) Get(id string) (Due, error) {
 	return Due{}, model.Errorf(model.NotFound, "gdpr", "there is no such request; `memdesk gdpr list` shows them")
 }
 
-// List returns every request: those with work left first, then by deadline.
+// List returns every request: those with work left first, then by deadline. An error names those whose files cannot be
+// read; the others are returned with it.
 func (d *Desk) List() ([]Due, error) {
 	entries, err := os.ReadDir(d.dir("requests"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -219,6 +220,7 @@ func (d *Desk) List() ([]Due, error) {
 	}
 	now := d.Clock.Now()
 	var out []Due
+	var unread []error
 	for _, e := range entries {
 		id, ok := strings.CutSuffix(e.Name(), ".json")
 		if !ok || !requestForm.MatchString(id) {
@@ -226,14 +228,15 @@ func (d *Desk) List() ([]Due, error) {
 		}
 		r, err := d.load(id)
 		if err != nil {
-			return nil, err
+			unread = append(unread, err)
+			continue
 		}
 		out = append(out, r.due(now))
 	}
 	slices.SortStableFunc(out, func(a, b Due) int {
 		return cmp.Or(before(!a.Done(), !b.Done()), a.Deadline.Compare(b.Deadline), strings.Compare(a.ID, b.ID))
 	})
-	return out, nil
+	return out, errors.Join(unread...)
 }
 
 func (d *Desk) load(id string) (Request, error) {

@@ -12,16 +12,14 @@ import (
 	"memdesk/model"
 )
 
-// DueWithin are the open requests that are overdue or due within so many days, the nearest first.
+// DueWithin are the open requests that are overdue or due within so many days, the nearest first. An error is as that of
+// List.
 func (d *Desk) DueWithin(within int) ([]Due, error) {
 	all, err := d.List()
-	if err != nil {
-		return nil, err
-	}
 	now := day(d.Clock.Now())
 	return slices.DeleteFunc(all, func(r Due) bool {
 		return r.Done() || int(r.Deadline.Sub(now).Hours()/24) > within
-	}), nil
+	}), err
 }
 
 // Letter renders a letter about a request. It names no person.

@@ -16,6 +16,18 @@ import (
 	"memdesk/model"
 )
 
+// TestADamagedRequestHidesNoOther: its deadline is not known, and that of each other request is still told.
+func TestADamagedRequestHidesNoOther(t *testing.T) {
+	w := newWorld(t)
+	r := w.file() // due 2026-03-20; it is 2026-03-01
+	const damaged = "er-20260220-0123abcd"
+	plant(t, w.desk.State, map[string]string{"gdpr/requests/" + damaged + ".json": "{"})
+	all, err := w.desk.DueWithin(19)
+	if len(all) != 1 || all[0].ID != r.ID || model.KindOf(err) != model.Internal || !strings.Contains(err.Error(), damaged) {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
 // A privacy officer's papers on a request: its deadline, letters, the register, the recipients of the
 // data. None may name the subject.
 func TestAnOfficersPapers(t *testing.T) {

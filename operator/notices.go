@@ -23,17 +23,18 @@ func (s *Session) Notices(ctx context.Context, runner *jobs.Runner) []string {
 // DueWithin is the number of days before its deadline from which a console names a request.
 const DueWithin = 7
 
-// DueSoon names the erasures that must be answered soon, for roles that may read them.
+// DueSoon names the erasures that must be answered soon, for roles that may read them, also beside an error about requests
+// that cannot be read.
 func (s *Session) DueSoon() ([]string, error) {
 	if s.May(ReadRequests) != nil {
 		return nil, nil
 	}
 	due, err := s.desk.DueWithin(DueWithin)
-	if err != nil || len(due) == 0 {
+	if len(due) == 0 {
 		return nil, err
 	}
 	first := due[0]
-	return []string{fmt.Sprintf("%s due within %d days or over, the first %s: %s (%s)", plural(int64(len(due)), "erasure request"), DueWithin, first.ID, first.Deadline.Format("2006-01-02"), first.Words)}, nil
+	return []string{fmt.Sprintf("%s due within %d days or over, the first %s: %s (%s)", plural(int64(len(due)), "erasure request"), DueWithin, first.ID, first.Deadline.Format("2006-01-02"), first.Words)}, err
 }
 
 // unanchored tells of failing anchors; a log without anchors is reported by Health.

@@ -24,10 +24,12 @@ func (a *app) gdprDueCommand() *cobra.Command {
 				return usage("--within is a number of days from 0")
 			}
 			all, err := d.DueWithin(within)
-			if err != nil {
+			if len(all) > 0 || err == nil {
+				putAll(a.table("REQUEST", "STATE", "DEADLINE", "DUE"), "due", all, newRequestRow)
+			}
+			if err != nil { // the others are shown
 				return err
 			}
-			putAll(a.table("REQUEST", "STATE", "DEADLINE", "DUE"), "due", all, newRequestRow)
 			if len(all) > 0 {
 				return &exitError{code: exitPartial}
 			}
