@@ -43,6 +43,7 @@ func (d *Desk) Withdraw(ctx context.Context, id, reason string) (Due, error) {
 		return Due{}, errors.Join(err, lock.close())
 	}
 	err = d.act(ctx, &r, op, nil, func(ctx context.Context) (map[string]int64, error) {
+		// Nothing is searched any more: an item that came back after the last run counts as gone.
 		if err := d.carryOver(ctx, &r, old, Plan{}, lock); err != nil {
 			return nil, err
 		}
