@@ -26,7 +26,7 @@ func (s *store) StoreEvents(ctx context.Context, limit int) ([]model.StoreEvent,
 		out = []model.StoreEvent{}
 		return each(ctx, q, `SELECT CAST(ts AS TEXT), entry_type, severity, actor_type, coalesce(actor_id, ''), coalesce(crew_id, ''), coalesce(agent_id, ''),
 				coalesce(mission_id, ''), coalesce(run_id, ''), coalesce(summary, '') FROM journal_entries
-			WHERE workspace_id IN (SELECT value FROM json_each(?)) AND (? = 'null' OR crew_id IS NULL OR crew_id IN (SELECT value FROM json_each(?)))
+			WHERE (? = 'null' OR workspace_id IN (SELECT value FROM json_each(?))) AND (? = 'null' OR crew_id IS NULL OR crew_id IN (SELECT value FROM json_each(?)))
 			ORDER BY ts DESC, id DESC LIMIT ?`, func(v []string) {
 			e := model.StoreEvent{Name: v[1]}
 			e.At, _ = time.Parse(time.RFC3339Nano, v[0]) // zero for another shape: the age is unknown
@@ -36,7 +36,7 @@ func (s *store) StoreEvents(ctx context.Context, limit int) ([]model.StoreEvent,
 				}
 			}
 			out = append(out, e)
-		}, len(journalColumns)+2, workspaces, crews, crews, limit)
+		}, len(journalColumns)+2, workspaces, workspaces, crews, crews, limit)
 	})
 	if err != nil {
 		return nil, model.Errorf(model.Unavailable, "store-events", "crewship.db could not be read: %w", err)
@@ -44,8 +44,9 @@ func (s *store) StoreEvents(ctx context.Context, limit int) ([]model.StoreEvent,
 	return out, nil
 }
 
-// journalScope are the workspaces of the store's memory directories and, where the store is bound
-// to less than a workspace, their crews, as JSON arrays; crews is null otherwise.
+// journalScope are the workspaces and the crews of the memory directories to which the store is bound, as JSON arrays. Null
+// is all: every workspace of the database where the store is bound to nothing, also one whose files are gone; every crew
+// where it is not bound to less than a workspace.
 func (s *store) journalScope(snap *snapshot) (workspaces, crews string) {
 	inWorkspace, inCrew := map[string]bool{}, map[string]bool{}
 	for _, p := range snap.memories {
@@ -56,8 +57,12 @@ func (s *store) journalScope(snap *snapshot) (workspaces, crews string) {
 			inCrew[p.crew] = true
 		}
 	}
-	if s.cfg.Crew == "" && s.cfg.Agent == "" && !s.at.single {
+	switch {
+	case s.cfg.Crew != "" || s.cfg.Agent != "" || s.at.single:
+	case s.cfg.Workspace != "":
 		return array(inWorkspace), "null"
+	default:
+		return "null", "null"
 	}
 	return array(inWorkspace), array(inCrew)
 }

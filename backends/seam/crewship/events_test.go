@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestJournalOfTheScope: the entries of the store's own workspace and crew must be listed, the newest
-// first, without the agents' texts.
+// TestJournalOfTheScope: the entries of the store's own workspace and crew must be listed, the newest first, without the
+// agents' texts; all of them where it is bound to none.
 func TestJournalOfTheScope(t *testing.T) {
 	dir := t.TempDir()
 	for _, crew := range []string{"crew_a", "crew_b"} {
@@ -34,14 +34,15 @@ func TestJournalOfTheScope(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for crew, want := range map[string][]string{"": {"of all", "of b", "first"}, "a": {"of all", "first"}} {
-		s, err := Open(t.Context(), Config{Path: dir, Crew: crew})
+	for bound, want := range map[[2]string][]string{{}: {"of others", "of all", "of b", "first"}, {"one", ""}: {"of all", "of b", "first"},
+		{"", "a"}: {"of all", "first"}} {
+		s, err := Open(t.Context(), Config{Path: dir, Workspace: bound[0], Crew: bound[1]})
 		if err != nil {
 			t.Fatal(err)
 		}
 		got, err := s.Events.StoreEvents(t.Context(), 10)
 		if err != nil || len(got) != len(want) {
-			t.Fatalf("crew %q: %+v, %v", crew, got, err)
+			t.Fatalf("bound to %q: %+v, %v", bound, got, err)
 		}
 		for i, e := range got {
 			last := e.Payload[len(e.Payload)-1]
@@ -49,7 +50,7 @@ func TestJournalOfTheScope(t *testing.T) {
 				last = e.Payload[len(e.Payload)-2]
 			}
 			if last.Name != "summary" || last.Value != want[i] || e.At.IsZero() {
-				t.Errorf("crew %q, event %d: %+v, want %q", crew, i, e, want[i])
+				t.Errorf("bound to %q, event %d: %+v, want %q", bound, i, e, want[i])
 			}
 		}
 		if one, err := s.Events.StoreEvents(t.Context(), 1); err != nil || len(one) != 1 || one[0].Name != "run.ended" {
