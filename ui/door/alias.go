@@ -112,6 +112,9 @@ func aliasEntities(ctx context.Context, c *call, a struct {
 		Observations []string `json:"observations"`
 	} `json:"entities"`
 }) (answer, error) {
+	if _, err := c.store(""); err != nil { // what other stores answer matters to no write
+		return answer{}, err
+	}
 	return each(c.writing, a.Entities, func(i int) (answer, error) {
 		e := a.Entities[i]
 		if strings.TrimSpace(e.Name) == "" {

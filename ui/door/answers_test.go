@@ -341,6 +341,7 @@ func TestAnEntityInASilentStore(t *testing.T) {
 		{"open_nodes", args{"names": []string{"Nobody"}}, "not all searched: bare: "},
 		{"open_nodes", args{"names": []string{"Ida Quarn"}}, "likes tea"},
 		{"add_observations", args{"observations": []any{args{"entityName": "Ida Quarn", "contents": []string{"x"}}}}, "not all searched: bare: "},
+		{"create_entities", args{"entities": []any{args{"name": "Yan"}}}, "there are several stores: give store, one of vault, bare"},
 		{"delete_entities", args{"entityNames": []string{"Ida Quarn"}}, "not all searched: bare: "},
 	} {
 		if r := call(t, c, tt.tool, tt.args); !strings.Contains(r.text, tt.want) {
