@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -124,7 +125,7 @@ const auditChunk = 500
 
 // Events lists, newest first, the matches of the AuditFilter in q.Filter, each act once: an intent is shown
 // by its outcome, which names it, unless it has none, the filter asks for a phase or a number, or the chain is
-// not verified. A cursor of another list is InvalidInput.
+// not verified. Without a filter the steps of an act that went well are in it. A cursor of another list is InvalidInput.
 func (s *AuditTrail) Events(ctx context.Context, q PageQuery) (AuditPage, error) {
 	var page AuditPage
 	page.Total = model.Count{Unknown: true}
@@ -163,7 +164,7 @@ func (s *AuditTrail) Events(ctx context.Context, q PageQuery) (AuditPage, error)
 		}
 	}
 	var last time.Time
-	unsearched := 0
+	unsearched, acts := 0, map[int]audit.Row{} // by their place in the page
 	for len(page.Events) < q.Limit {
 		limit := q.Limit - len(page.Events)
 		if q.Filter != "" || item != "" {
@@ -187,8 +188,15 @@ func (s *AuditTrail) Events(ctx context.Context, q PageQuery) (AuditPage, error)
 			}
 			e := eventOf(r)
 			e.Open = r.Phase == audit.PhaseIntent && s.open(r.Seq)
-			show(e)
 			last = r.TS
+			if at, ok := ofAct(acts, r); ok && q.Filter == "" && item == "" && sound {
+				page.Events[at].Steps = append(page.Events[at].Steps, e)
+				continue
+			}
+			if r.Link > 0 && slices.Contains([]Act{Erase, Resolve, Restore, Release}, Act(r.Action)) {
+				acts[len(page.Events)] = r
+			}
+			show(e)
 		}
 		unsearched += got.Unsearched
 		page.Next, cursor = got.Next, got.Next
@@ -207,6 +215,30 @@ func (s *AuditTrail) Events(ctx context.Context, q PageQuery) (AuditPage, error)
 		page.Next += "@" + last.UTC().Format(time.RFC3339Nano)
 	}
 	return page, nil
+}
+
+// ofAct finds the act that a record is a step of: it lies between the intent and the outcome of an act of the same
+// session that works through others, and gives that act's reason. A step that failed stands for itself.
+func ofAct(acts map[int]audit.Row, r audit.Row) (at int, ok bool) {
+	if r.Damaged != "" || r.Result != audit.OK && r.Phase != audit.PhaseNote {
+		return 0, false
+	}
+	for at, act := range acts {
+		if r.Seq <= act.Link || r.Actor != act.Actor || r.Session != act.Session {
+			continue
+		}
+		switch Act(act.Action) {
+		case Erase:
+			if r.Phase == audit.PhaseNote || r.Reason == "erasure "+act.Scope {
+				return at, true
+			}
+		case Resolve, Restore, Release:
+			if r.Store == act.Store && r.Reason == act.Reason {
+				return at, true
+			}
+		}
+	}
+	return 0, false
 }
 
 // Unsearched says that a lookup by name could not judge records.

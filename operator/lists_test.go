@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -382,5 +384,56 @@ func TestAStoreThatIsGoneSaysWhatToDo(t *testing.T) {
 	page, err := s.Conflicts(NewChanges(t.Context())).Conflicts(t.Context(), PageQuery{Limit: 9})
 	if want := `ferry: its directory is gone; mount it or correct its path`; err != nil || len(page.Problems) != 1 || page.Problems[0] != want {
 		t.Errorf("%v, problems %q, want %q", err, page.Problems, want)
+	}
+}
+
+// TestAnActHasItsSteps: what an erasure and a resolve did through others is in their row; a step that failed, another
+// act of the same time and every record that a filter asks for stand for themselves.
+func TestAnActHasItsSteps(t *testing.T) {
+	log, err := audit.Open(audit.Options{Dir: filepath.Join(t.TempDir(), "audit"), Actor: audit.Actor{ID: "ana"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin := func(reason string, e audit.Entry) uint64 {
+		e.Reason = reason
+		seq, err := log.Intent(t.Context(), e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return seq
+	}
+	end := func(seq uint64, v audit.Verdict) {
+		if err := log.Outcome(t.Context(), seq, audit.Result{Verdict: v}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	erase := begin("", audit.Entry{Action: "gdpr-erase", Scope: "er-20261123-7d8db8e7"})
+	for store, v := range map[string]audit.Verdict{"a": audit.OK, "b": audit.Failed} {
+		end(begin("erasure er-20261123-7d8db8e7", audit.Entry{Action: "scrub", Store: store}), v)
+	}
+	end(begin("", audit.Entry{Action: "retain", Store: "a", Target: "a:x"}), audit.OK)
+	end(erase, audit.OK)
+	resolve := begin("newer", audit.Entry{Action: "resolve", Store: "a", Target: "a:y"})
+	end(begin("newer", audit.Entry{Action: "retain", Store: "a", Target: "a:y"}), audit.OK)
+	end(resolve, audit.OK)
+	s := trailOf(log, clock.System{}, nil, "")
+	rows := func(filter string) (out []string) {
+		page, err := s.Events(t.Context(), PageQuery{Limit: 100, Filter: filter})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range page.Events {
+			if e.Phase == string(audit.PhaseOutcome) {
+				out = append(out, fmt.Sprintf("%s %s %d", e.Action, e.Result, len(e.Steps)))
+			}
+		}
+		slices.Sort(out)
+		return out
+	}
+	if got, want := rows(""), []string{"gdpr-erase ok 1", "resolve ok 1", "retain ok 0", "scrub failed 0"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := rows("scrub"), []string{"scrub failed 0", "scrub ok 0"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -89,6 +89,8 @@ type AuditEvent struct {
 	N      int
 	Reason string
 	Fields []model.Field // the rest of the record, in its order: keyed hashes, counts, prev
+	// Steps are the records of what this act did through others, newest first, as far as its page has them.
+	Steps []AuditEvent
 }
 
 // Facts are the members of an event beside its number, time, action and Fields, empty ones included,

@@ -193,6 +193,12 @@ func auditText(d *desk.Desk, e operator.AuditEvent) *text.Page {
 	if e.Target == "" && e.Subject == "" && e.Scope == "" && !e.Noted {
 		head = append(head, text.Line{Value: esc.Const("No clear name is kept for this record: there was none, or it was erased. It holds keyed hashes only."), Kind: text.Note})
 	}
+	if len(e.Steps) > 0 {
+		head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Sprintf("%s; a filter lists them", prose.Plural(len(e.Steps), "step")), Kind: text.Title})
+	}
+	for _, s := range slices.Backward(e.Steps) {
+		head = append(head, text.Line{Name: esc.LineMax(s.Action, prose.MaxTitle), Value: esc.Sprintf("%s  record %s", prose.NameFirst(esc, cmp.Or(s.About(), s.Store)), prose.Group(s.Seq))})
+	}
 	return text.NewPage(append(head, desk.MetaLines(esc, model.Item{Meta: e.Fields})...), "")
 }
 
@@ -208,6 +214,13 @@ func auditDatum(e operator.AuditEvent) desk.Datum {
 			name = "name"
 		}
 		r.Add(name, f.Value)
+	}
+	var steps []int64
+	for _, s := range e.Steps {
+		steps = append(steps, s.Seq)
+	}
+	if steps != nil {
+		r.Add("steps", steps)
 	}
 	fields := make([]string, len(e.Fields))
 	for i, f := range e.Fields {

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -65,5 +66,17 @@ func TestTakeBackIsOfWrites(t *testing.T) {
 	}
 	if wrote(operator.AuditEvent{Action: "retain", Noted: true}) {
 		t.Error("a store's own event can be taken back")
+	}
+}
+
+// TestStepsAreInTheirAct: the page of an act names what it did through others, in the order of time.
+func TestStepsAreInTheirAct(t *testing.T) {
+	e := operator.AuditEvent{Seq: 9, Action: "gdpr-erase", Phase: "outcome", Steps: []operator.AuditEvent{{Seq: 8, Action: "scrub", Store: "b"}, {Seq: 6, Action: "forget", Store: "a", Target: "a:x"}}}
+	var said []string
+	for _, l := range auditText(desktest.New(), e).Head {
+		said = append(said, l.Name.String()+" "+l.Value.String())
+	}
+	if got := strings.Join(said, "\n"); !strings.Contains(got, "2 steps; a filter lists them\nforget a:x  record 6\nscrub b  record 8") {
+		t.Error(got)
 	}
 }
