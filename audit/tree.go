@@ -175,20 +175,33 @@ func (l *Log) checkpoint(ctx context.Context, key *printedKey) ([]byte, error) {
 	return l.extend(ctx, st.head, t, old, s)
 }
 
-// newTree starts a tree over the longest run of records without a gap that ends with the head.
+// newTree starts a tree over the longest run of records that ends with the head and that a verification walks: behind a
+// break it goes on with the acknowledgement, which begins a segment.
 func (l *Log) newTree(ctx context.Context, h head, key *printedKey) (treeState, error) {
 	t := treeState{V: 1, First: 1}
 	ended := map[string]bool{}
 	begun := ""
+	broken := false
 	err := l.eachFrom(ctx, h, 1, func(ln *line) error {
+		if !ln.intact() {
+			broken = true
+			return nil
+		}
 		switch scope := string(ln.value(fScope)); string(ln.value(fAction)) {
 		case ActionTree:
 			begun = originOf(scope)
 		case ActionTreeEnd:
 			ended[scope] = true
+		case ActionAcknowledge:
+			if broken {
+				t.First, broken = ln.seq, false
+			}
 		}
 		return nil
-	}, func(gap uint64) error { t.First = gap; return nil })
+	}, func(gap uint64) error {
+		t.First, broken = gap, true
+		return nil
+	})
 	if err != nil {
 		return t, err
 	}

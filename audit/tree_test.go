@@ -331,6 +331,44 @@ func TestAnAcknowledgementEndsTheTree(t *testing.T) {
 	t.Run("between segments", func(t *testing.T) { acknowledgedRollBack(t, 0, 1) })
 }
 
+// TestATreeBeginsBehindAChangedRecord: after an operator has acknowledged a changed record, checkpoints must be signed
+// and anchored again, over the records behind it. The break stays named.
+func TestATreeBeginsBehindAChangedRecord(t *testing.T) {
+	b := newBench(t)
+	b.acts(3)
+	log := filepath.Join(b.dir, "log-000001.jsonl")
+	text, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(text), "\n")
+	lines[3] = strings.Replace(lines[3], `"forget"`, `"forgot"`, 1)
+	changed := strings.Join(lines, "")
+	if changed == string(text) {
+		t.Fatal("nothing was changed")
+	}
+	if err := os.WriteFile(log, []byte(changed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.wantFound("was changed")
+	if err := b.open().Acknowledge(t.Context(), "a disk fault"); err != nil {
+		t.Fatal(err)
+	}
+	b.acts(2)
+	if _, err := b.open().Checkpoint(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	rep := b.verify()
+	if rep.OK || !rep.Acknowledged || !strings.Contains(rep.Reason, "was changed") {
+		t.Errorf("the break is not named: %+v", rep)
+	}
+	for _, p := range rep.Proven {
+		if p.Kind == "own" && p.State != ProvenHolds {
+			t.Errorf("%+v", p)
+		}
+	}
+}
+
 func acknowledgedRollBack(t *testing.T, before, after int64) {
 	b := newBench(t)
 	b.options.SegmentBytes = before

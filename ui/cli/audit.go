@@ -397,7 +397,7 @@ type acknowledgedRow struct {
 func (a *app) auditAcknowledgeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "acknowledge", Short: "Take note of a broken chain, so that changes are possible again",
-		Long: "Records in a new segment that an operator has seen the break. The break itself stays in the log\nand `audit verify` goes on naming it.",
+		Long: "Records in a new segment that an operator has seen the break. A break inside the log stays,\nand `audit verify` goes on naming it.",
 		RunE: a.onLog(func(ctx context.Context, log *audit.Log, _ []string) error {
 			if a.flags.reason == "" {
 				return usage("give --reason: what happened to the log")
