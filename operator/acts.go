@@ -297,7 +297,7 @@ func (s *Session) MakeStore(ctx context.Context, c backends.StoreConfig) error {
 	}
 	kind, _ := s.Kinds.Kind(c.Kind)
 	if kind.Create == nil {
-		return model.Errorf(model.Unsupported, "create", "a %s store is made by the system that it belongs to", c.Kind)
+		return model.Errorf(model.Unsupported, "create", "a store of kind %s is made by the system that it belongs to", c.Kind)
 	}
 	return s.Log.Act(ctx, audit.Entry{Action: string(MakeStore), Store: c.Name, Target: cmp.Or(c.Path, c.Location)}, func(ctx context.Context) (map[string]int64, error) {
 		return nil, kind.Create(ctx, c, backends.Env{Clock: s.Clock, Getenv: s.Env})

@@ -109,7 +109,7 @@ func TestMarkedConflictsAreResolvedAtOnce(t *testing.T) {
 		r := conflictsRobot(t, "desk,acts,conflicts", w, h)
 		r.press("*").see("5 marked").asked("b", "Keep the base of 3 conflicts?").see("▲ 2 more of the marked ones cannot", "▲ syncthing, dropbox: Sync may restore", "1 garden.md  crewship, resilio: garden.Conflict.md")
 		r.press("esc").see("cancelled", "5 marked").asked("b", "Keep the base of 3 conflicts?").press("y")
-		r.see("[5 Conflicts", "done: 3 of 3 conflicts", "z takes back what was done", "1 of 2").gone("marked")
+		r.see("[5 Conflicts", "done: 3 of 3 conflicts", "z undoes what was done", "1 of 2").gone("marked")
 	})
 }
 

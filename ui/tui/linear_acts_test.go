@@ -82,7 +82,7 @@ func TestLinearWriting(t *testing.T) {
 	}{
 		{name: "edit", lines: daily("edit 1", ".read", ".old 1-2", "- a new line", ".", "save", "typo", "open 1"),
 			says: []string{"Type or paste the text of " + wednesday, "Line 3: - deploy of billing", "Save " + wednesday + "?", "environment: PRODUCTION", "removed: - deploy of billing", "added: - a new line",
-				"save; edit again; throw away", "Reason", "Done: saved " + wednesday, "undo undo-1 takes it back", "- a new line"}},
+				"save; edit again; throw away", "Reason", "Done: saved " + wednesday, "undo undo-1 undoes it", "- a new line"}},
 		{name: "edit, no", lines: daily("edit 1", "mine", ".", "no"), says: []string{"Save " + wednesday, "not saved; your text is kept for 30 days"}},
 		{name: "edit, cancelled", lines: daily("edit 1", "mine", ".cancel", "open 1"), says: []string{"cancelled: nothing was changed", "14:02"}, never: "Save "},
 		{name: "edit, as it was", lines: daily("edit 1", ".old", "."), says: []string{"the text is as it was: nothing was changed"}},

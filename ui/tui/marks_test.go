@@ -11,7 +11,7 @@ func TestMarksAndBulkForget(t *testing.T) {
 		r.asked("d", "Forget 2 items?").see("This removes 2 items (178 bytes).", "▲ The environment: PRODUCTION", "type crewship to confirm")
 		r.press("y").see("y: the name has to be typed first").press("esc").see("cancelled", "2 marked").asked("d", "Forget 2 items?")
 		r.press("tab", "tab").press("crewship").press("tab").see("[Forget]").press("enter")
-		r.see("[2 Tiers]", "done: 2 of 2 items", "z takes back what was done", "No items here").gone("forgotten")
+		r.see("[2 Tiers]", "done: 2 of 2 items", "z undoes what was done", "No items here").gone("forgotten")
 		r.press("z").see("Undo the last act on 2 items?", "enter cancel").press("enter").see("cancelled")
 		r.press("z").see("Undo the last act on 2 items?", "enter cancel").press("tab", "tab").see("[Undo]").press("enter").see("done: 2 of 2 items", "Wednesday", "of 2").press("z").see("z: nothing of this session is left for z").press("q")
 		raw, err := r.left()

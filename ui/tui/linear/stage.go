@@ -99,7 +99,7 @@ func (l *linear) take(m tea.Msg) tea.Cmd {
 			defer func() { l.prefix = "" }()
 			defer func() {
 				if n := len(done.Undo); n > 0 {
-					l.say("undo %s takes it back.", done.Undo[n-1])
+					l.say("undo %s undoes it.", done.Undo[n-1])
 				}
 			}()
 		}

@@ -256,7 +256,7 @@ func (w *Underway) bulkEnded(b *Bulk) tea.Cmd {
 		}
 	}
 	if len(b.Undo) > 0 {
-		text = w.D.Esc.Sprintf("%s; z takes back what was done", text)
+		text = w.D.Esc.Sprintf("%s; z undoes what was done", text)
 	}
 	w.D.Say(tone, text)
 	if w.shown(b) && !w.D.Spoken && w.D.Modal.Dialog == nil && b.tellsNothing(w.D.Time.Clock.Now()) {
