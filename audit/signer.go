@@ -43,9 +43,11 @@ func (k keySource) kind() string {
 const (
 	signFile    = "key"
 	oldSignFile = "key.old" // during a rotation
-	keyPatience = 5 * time.Second
 	agentWait   = 2 * time.Second
 )
+
+// keyPatience bounds the command that prints the key.
+var keyPatience = 5 * time.Second
 
 // newSigner makes the key of a new tree, or takes the source's key. origin is a proposal: a key printed by a
 // command has its own name.

@@ -32,7 +32,7 @@ func TestReadingWaitsForNoOtherProcess(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("reading waits for another process")
 	}
 	unlock()

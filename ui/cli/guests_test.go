@@ -54,7 +54,7 @@ func TestOneServerAndRevokedTokens(t *testing.T) {
 	become := func(what, token string, want [2]int) {
 		t.Helper()
 		var got [2]int
-		for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 			if got = both(token); got == want {
 				return
 			}

@@ -38,7 +38,7 @@ type guest struct {
 	ended  bool
 }
 
-const patience = 20 * time.Second
+const patience = time.Minute
 
 func newGuest(t *testing.T, addr string, key ssh.Signer, w, h int) *guest {
 	t.Helper()

@@ -156,7 +156,7 @@ func TestEventsOfALink(t *testing.T) {
 			if !errors.Is(err, model.Unavailable) {
 				t.Errorf("%s: %v", name, err)
 			}
-		case <-time.After(5 * time.Second):
+		case <-time.After(time.Minute):
 			t.Errorf("%s: it is waited for", name)
 			f, err := os.OpenFile(path, os.O_RDWR, 0) // lets the reader go
 			must(t, err)
