@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,7 +40,7 @@ func TestInstallKeepsWhatIsThere(t *testing.T) {
 			t.Fatal(err)
 		}
 		if tt.before != "" {
-			if err := os.WriteFile(file, []byte(tt.before), 0o640); err != nil {
+			if err := errors.Join(os.WriteFile(file, []byte(tt.before), 0o640), os.Chmod(file, 0o640)); err != nil { // whatever the umask is
 				t.Fatal(err)
 			}
 		}
