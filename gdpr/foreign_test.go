@@ -210,6 +210,31 @@ met `+name+` c04', 'ADD'), ('b1', 'bob is other', 'ADD')`)
 	}
 }
 
+// TestWhatIsNotReachedIsNamed: plan and receipt speak of what a store's rules know and memdesk does not look at.
+func TestWhatIsNotReachedIsNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	liteStore(t, w, "mem0", `CREATE TABLE vectors (id TEXT PRIMARY KEY, vector BLOB, payload TEXT)`)
+	liteStore(t, w, "mastra", `CREATE TABLE mastra_threads (id TEXT PRIMARY KEY, resourceId TEXT, title TEXT, metadata TEXT, createdAt TEXT, updatedAt TEXT)`,
+		`CREATE TABLE mastra_messages (id TEXT PRIMARY KEY, thread_id TEXT, content TEXT, role TEXT, type TEXT, createdAt TEXT, resourceId TEXT)`)
+	plant(t, w.dir, map[string]string{"claw/AGENTS.md": "x", "claw/MEMORY.md": "of " + name + "\n", "projects/-a/memory/MEMORY.md": "- [a](a.md)\n", "projects/-a/memory/a.md": "of " + name + "\n", "home/projects/-b/memory/b.md": "of " + name + "\n"})
+	want := map[string]string{"mem0": "embedding providers", "mastra": "tracing services", "claw": "index, conversations", "project": "transcripts", "home": "transcripts"}
+	w.more = append(w.more, backends.StoreConfig{Name: "claw", Kind: "openclaw", Path: filepath.Join(w.dir, "claw")}, backends.StoreConfig{Name: "project", Kind: "claude", Path: filepath.Join(w.dir, "projects/-a/memory")},
+		backends.StoreConfig{Name: "home", Kind: "claude", Path: filepath.Join(w.dir, "home")})
+	w.open()
+	p := w.plan(w.file().ID)
+	out := w.complete(p)
+	for store, words := range want {
+		if !slices.ContainsFunc(p.Stores, func(sp gdpr.StorePlan) bool {
+			return sp.Store == store && slices.ContainsFunc(sp.Steps, func(st gdpr.Step) bool { return strings.Contains(st.ID, words) && st.Action == gdpr.OutOfScope })
+		}) || !slices.ContainsFunc(out.Layers, func(l receipt.Layer) bool {
+			return l.Store == store && strings.Contains(l.Layer, words) && l.Verdict == model.VerdictOutOfScope && l.Hits == 0
+		}) {
+			t.Errorf("%s is named neither in the plan nor in the receipt: %+v", store, out.Layers)
+		}
+	}
+}
+
 // TestForeignTextIndexes erases a subject from another program's full-text indexes that keep their texts themselves.
 func TestForeignTextIndexes(t *testing.T) {
 	w := newWorld(t)

@@ -2,7 +2,6 @@ package records
 
 import (
 	"context"
-	"io"
 	"time"
 
 	"memdesk/model"
@@ -74,21 +73,3 @@ func (m *Mirror) Close() error {
 }
 
 var _ DB = (*Mirror)(nil)
-
-// Unreached is the model.Maintainer of a server whose calls reach only its items.
-type Unreached []model.Layer
-
-var _ model.Maintainer = Unreached{}
-
-// Layers names the layers that stay.
-func (u Unreached) Layers(context.Context) ([]model.Layer, error) { return u, nil }
-
-// OpenLayer is Unsupported.
-func (Unreached) OpenLayer(_ context.Context, id string) (io.ReadCloser, error) {
-	return nil, model.Errorf(model.Unsupported, "open-layer", "the server shows nothing of %.100q", id)
-}
-
-// Scrub does nothing: the leftovers of Forget are out of reach.
-func (Unreached) Scrub(context.Context, model.ScrubRequest) ([]model.LayerResult, error) {
-	return nil, nil
-}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"memdesk/backends/internal/litefile"
+	"memdesk/backends/internal/unreached"
 	"memdesk/backends/records"
 	"memdesk/internal/clock"
 	"memdesk/model"
@@ -90,11 +91,11 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		Notes: []string{"an agent that runs keeps working memory and recent messages in its own memory: it can write over a change made meanwhile",
 			"an erasure takes the workflow snapshots of the person: a run that is suspended then cannot resume"},
 		Concerning: has.concerning, Observe: has.observe,
-		Maintainer: litefile.Medium{
+		Maintainer: litefile.Media{litefile.Medium{
 			File: f, Items: items,
 			Tied: []string{"threadId", "thread_id"}, Raw: threadKey, Owners: []string{"resourceId", "userId"}, OwnedRows: vectorRows(has, ownedVector), TiedRows: vectorRows(has, tiedVector), Own: ownRow, Edited: true, Leads: map[string]string{
 				"threadId": `threadId IN (SELECT id FROM mastra_threads)`, "thread_id": `thread_id IN (SELECT id FROM mastra_threads)`, "lookupKey": `lookupKey IN (SELECT 'thread:' || id FROM mastra_threads)`},
-		},
+		}, unreached.Named("vectors in other files, tracing services, backups", "they lie outside of this file: what Mastra wrote or exported there is erased where it lies")},
 	}), nil
 }
 

@@ -110,7 +110,7 @@ func (s *store) observe(tx records.Tx) ([]model.HealthFinding, error) {
 	}
 	add("hash", "%d memories have a hash that is not the md5 of their text", hash)
 	if s.history == "" {
-		out = append(out, records.Finding("history", "", unreached))
+		out = append(out, records.Finding("history", "", noHistory))
 	} else {
 		known, gone, _, err := s.pastOf(tx, ids)
 		if err != nil {
@@ -157,5 +157,5 @@ func (s *store) ownerlessRows(tx records.Tx) (int64, error) {
 	return n, err
 }
 
-// unreached is the note of a store without its history.
-const unreached = "no history file was found: what mem0 keeps of earlier texts is not reached"
+// noHistory is the note of a store without its history.
+const noHistory = "no history file was found: what mem0 keeps of earlier texts is not reached"

@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"memdesk/backends/internal/litefile"
+	"memdesk/backends/internal/unreached"
 	"memdesk/backends/records"
 	"memdesk/internal/clock"
 	"memdesk/model"
@@ -101,7 +102,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		return model.Store{}, f.Explain(err)
 	}
 	store := records.New(s.config(c, records.Config{
-		Location: c.Path, DB: closing{db, others}, ReadOnlyReason: cmp.Or(reason, s.unknown), Maintainer: ownerless{media, db, s},
+		Location: c.Path, DB: closing{db, others}, ReadOnlyReason: cmp.Or(reason, s.unknown), Maintainer: ownerless{append(media, unreached.Named("other vector stores, model and embedding providers, telemetry, backups", "they lie outside of mem0's files: what was sent or copied there is erased where it lies")), db, s},
 	}))
 	store.Place = found.vectors
 	return store, nil
@@ -113,7 +114,7 @@ func (s *store) config(c Config, r records.Config) records.Config {
 	r.Notes = append(r.Notes, "an edit leaves the vector as it is: semantic recall finds the memory by its old meaning until mem0 embeds it again")
 	r.Concerning, r.Observe = s.concerning, s.observe
 	if s.history == "" {
-		r.Notes = append(r.Notes, unreached)
+		r.Notes = append(r.Notes, noHistory)
 	}
 	return r
 }
@@ -133,7 +134,7 @@ func (o ownerless) Layers(ctx context.Context) ([]model.Layer, error) {
 		return nil, err
 	}
 	if o.s.history == "" {
-		return append(out, model.Layer{ID: "history", Kind: model.LayerDerived, Reason: unreached, Advice: "name the history file in the configuration (history = \"PATH\"), then plan again; without one, attest that there is none"}), nil
+		return append(out, model.Layer{ID: "history", Kind: model.LayerDerived, Reason: noHistory, Advice: "name the history file in the configuration (history = \"PATH\"), then plan again; without one, attest that there is none"}), nil
 	}
 	var n int64
 	err = o.db.View(ctx, "layers", func(tx records.Tx) (err error) { n, err = o.s.ownerlessRows(tx); return err })

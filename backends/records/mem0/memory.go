@@ -61,7 +61,7 @@ func (s *store) memoryTable() records.Table {
 		},
 	}
 	if s.history == "" {
-		t.Stays = func(records.Tx, records.Row) ([]string, error) { return []string{unreached}, nil }
+		t.Stays = func(records.Tx, records.Row) ([]string, error) { return []string{noHistory}, nil }
 	} else {
 		t.DropKeeping, t.Past = s.dropMemory, s.past
 	}

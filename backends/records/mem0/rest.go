@@ -14,6 +14,7 @@ import (
 
 	"memdesk/backends/internal/endpoint"
 	"memdesk/backends/internal/jsonedit"
+	"memdesk/backends/internal/unreached"
 	"memdesk/backends/records"
 	"memdesk/internal/clock"
 	"memdesk/model"
@@ -281,7 +282,7 @@ func (s *server) past(tx records.Tx, id, _ string, yield func(records.Version)) 
 }
 
 // unreachable are the layers that the server keeps out of its callers' reach.
-var unreachable = records.Unreached{
+var unreachable = unreached.Layers{
 	{ID: "history", Kind: model.LayerExternal, Reason: "the server keeps every earlier text of a deleted memory in its history database, and has no call that removes it",
 		Advice: "open the collection with dsn_env and the history file with history, and erase there too"},
 	{ID: "vector store, logs, backups", Kind: model.LayerExternal, Reason: "no call of the server reaches its free pages, its log of requests, its graph store and its backups"},

@@ -15,6 +15,7 @@ import (
 
 	"memdesk/backends/internal/declared"
 	"memdesk/backends/internal/litefile"
+	"memdesk/backends/internal/unreached"
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/internal/media"
 	"memdesk/backends/seam/internal/notes"
@@ -100,6 +101,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		Wrote: s.wrote, Removed: s.removed, Rewrites: s.rewrites, Beside: s.beside, Side: s.side, Path: unside, Deep: s.deep,
 	}
 	said = append(said, "profile "+profile)
+	s.layout.Outside = s.outside
 	if profile == codex {
 		s.layout.Parts = s.codexParts(c)
 		said = append(said, "Codex writes its files anew from memories_1.sqlite: an item can be forgotten and not edited, and comes back unless its row goes too")
@@ -456,6 +458,17 @@ func (s *store) side(id string) notes.Side {
 		return notes.Side{Reason: "a copy that Claude Code keeps: delete the file by hand" + advice, Lines: s.redact}
 	}
 	return notes.Side{}
+}
+
+// outside names the transcripts where a receipt would not speak of them (CC14).
+func (s *store) outside() []model.Layer {
+	switch {
+	case s.profile == project:
+		return unreached.Named("transcripts", "the sessions of this project lie beside its memory directory, which alone is open: open Claude Code's home instead")
+	case s.profile == home && len(notes.Glob(s.path, "projects/*/*.jsonl")) == 0:
+		return unreached.Named("transcripts", "no session lies in projects: copies elsewhere are not seen")
+	}
+	return nil
 }
 
 const transcripts = "transcripts:"

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 
+	"memdesk/backends/internal/unreached"
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/internal/media"
 	"memdesk/backends/seam/internal/notes"
@@ -89,6 +90,11 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		Tiers: tiers(), Enter: s.enter, Item: s.item, Head: s.head, Scope: s.scope, Address: s.address, Check: s.check,
 		Fresh: func(_, _, text string) (string, error) { return text, nil }, Wrote: s.wrote,
 		Removed: s.removed, Side: s.side, Path: unside, Parts: s.parts(), Meta: s.meta, Deep: s.deep,
+	}
+	if s.indexes == nil { // one workspace
+		s.layout.Outside = func() []model.Layer {
+			return unreached.Named("index, conversations", "they lie in OpenClaw's state directory, which is not open and holds the text again: open that directory instead")
+		}
 	}
 	said = append(said, "no program here takes a lock; after a change, `openclaw memory index --force --agent AGENT` brings the index up to date")
 	out, err := notes.Open(ctx, notes.Config{

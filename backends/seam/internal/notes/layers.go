@@ -81,6 +81,9 @@ func (s *store) Layers(ctx context.Context) ([]model.Layer, error) {
 		}
 		out = append(out, layers...)
 	}
+	if l := s.cfg.Layout; l != nil && l.Outside != nil {
+		out = append(out, l.Outside()...)
+	}
 	return out, nil
 }
 

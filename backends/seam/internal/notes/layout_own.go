@@ -39,6 +39,8 @@ type Layout struct {
 	Path func(name string) string
 	// Parts are media of their own beside the notes; the walk over layers skips their files.
 	Parts []Part
+	// Outside names what lies outside of the directory and may hold the notes' texts; nil: nothing is known.
+	Outside func() []model.Layer
 	// Meta are an item's read-only fields outside its document; nil where it has none.
 	Meta func(ctx context.Context, id string) []model.Field
 	// Deep returns the findings of a full read.
