@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +27,7 @@ import (
 
 	"memdesk/audit"
 	"memdesk/gdpr"
+	"memdesk/gdpr/receipt"
 	"memdesk/gdpr/sshsig"
 	"memdesk/model"
 )
@@ -732,6 +734,13 @@ func TestReaderHoldsASnapshot(t *testing.T) {
 	}
 	if _, _, _, err := w.desk.Receipt(r.ID); !errors.Is(err, model.NotFound) {
 		t.Errorf("a receipt of pending work: %v", err)
+	}
+	layers, err := w.desk.Verify(t.Context(), r.ID, "", w.fleet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := verdictOf(layers, "memory.sqlite-wal"); got != model.VerdictPending || slices.ContainsFunc(layers, func(l receipt.Layer) bool { return l.Verdict == model.VerdictResidue }) {
+		t.Errorf("verified while somebody reads: %s, %+v; want pending", got, layers)
 	}
 	if err := errors.Join(tx.Rollback(), reader.Close()); err != nil {
 		t.Fatal(err)

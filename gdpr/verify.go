@@ -552,6 +552,20 @@ func leftOver(bad, waiting, undone int) string {
 	return strings.Join(out, ", ")
 }
 
+// await marks the stores in which the last run of a pending request left a layer to another program. Without its report
+// what is found there is residue.
+func (x *run) await() {
+	if x.r.State != StatePending {
+		return
+	}
+	last, _, err := x.d.Report(x.r.ID)
+	for _, l := range last.Layers {
+		if err == nil && l.Verdict == model.VerdictPending {
+			x.pending[l.Store] = true
+		}
+	}
+}
+
 // verifyTerms verifies for these identifiers and, for a complete request, by its hashes.
 func (d *Desk) verifyTerms(ctx context.Context, r *Request, terms []string, fleet *backends.Fleet, k *known) ([]receipt.Layer, error) {
 	m, err := subject.New(terms...)
@@ -559,6 +573,7 @@ func (d *Desk) verifyTerms(ctx context.Context, r *Request, terms []string, flee
 		return nil, err
 	}
 	x := &run{d: d, r: r, m: m, fleet: fleet, scrubs: map[string][]model.LayerResult{}, pending: map[string]bool{}, locked: map[string]int{}, beside: map[string]*subject.Bystanders{}}
+	x.await()
 	if x.p, err = d.Plan(r.ID); err != nil || x.p.Hash != r.PlanHash { // a void plan knows the holds of its time
 		x.p = Plan{}
 		for _, m := range fleet.Members() {
