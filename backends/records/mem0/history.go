@@ -106,7 +106,7 @@ func (s *store) observe(tx records.Tx) ([]model.HealthFinding, error) {
 	}
 	add("unreadable", "%d payloads are no JSON", unreadable)
 	if bare+unreadable < int64(len(ids)) { // mem0 writes the copy
-		add("stale", "%d memories lack the lemmatized copy that others have: memdesk edited them, and semantic recall finds them by the old meaning until the program re-embeds them", bare)
+		add("stale", "%d memories lack the lemmatized copy that others have: they were written without it, or edited with memdesk, and semantic recall finds an edited one by its old meaning until the program re-embeds it", bare)
 	}
 	add("hash", "%d memories have a hash that is not the md5 of their text", hash)
 	if s.history == "" {

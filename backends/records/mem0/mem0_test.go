@@ -244,6 +244,14 @@ func TestHistoryOfNoMemory(t *testing.T) {
 	}
 }
 
+// TestHealthBlamesNobody: a memory without the lemmatized copy may have been written so; none of these was edited.
+func TestHealthBlamesNobody(t *testing.T) {
+	text := fmt.Sprint(backendtest.Examined(t, open(t, folder(t))).Findings)
+	if !strings.Contains(text, "1 memories lack the lemmatized copy that others have: they were written without it, or edited with memdesk") {
+		t.Errorf("health says %s", text)
+	}
+}
+
 // TestHistory lists a memory's rows, the newest first.
 func TestHistory(t *testing.T) {
 	s := open(t, folder(t))
