@@ -82,10 +82,6 @@ func (o optional[T]) Type() string { return o.kind }
 
 func optionalInt(to **int) optional[int] { return optional[int]{to, "int", strconv.Atoi} }
 
-func optionalText(to **string) optional[string] {
-	return optional[string]{to, "string", func(text string) (string, error) { return text, nil }}
-}
-
 // workFilters adds the flags of a filter.
 func workFilters(f *model.WorkFilter, c *cobra.Command) *cobra.Command {
 	fl := c.Flags()
@@ -295,7 +291,7 @@ func (a *app) workUpdateCommand() *cobra.Command {
 	f := cmd.Flags()
 	for name, to := range map[string]**string{"title": &c.Title, "description": &c.Description, "notes": &c.Notes, "acceptance": &c.Acceptance,
 		"type": &c.Type, "status": &c.State, "assignee": &c.Assignee, "owner": &c.Owner, "parent": &c.Parent} {
-		f.Var(optionalText(to), name, "its new `"+strings.ToUpper(name)+"`; empty takes it out where the store can")
+		f.Var(optional[string]{to, "string", func(text string) (string, error) { return text, nil }}, name, "its new `"+strings.ToUpper(name)+"`; empty takes it out where the store can")
 	}
 	f.Var(optionalInt(&c.Priority), "priority", "its new `PRIORITY`, 0 to 4")
 	f.StringArrayVar(&c.Labels, "label", nil, "add a `LABEL`; repeatable")

@@ -51,7 +51,7 @@ func (a *App) View() (v tea.View) {
 		cursor = at
 	} else if a.D.Modal.Dialog != nil {
 		body, at := a.D.Modal.Boxed(w, h)
-		lines = append(append(lines, a.dialogCrumbs()), body...)
+		lines = append(append(lines, a.crumbLine([]safetext.Text{a.D.Modal.Dialog.Title}, safetext.Text{}, a.D.Modal.Dialog.Busy)), body...) // a text has its position in the rule above it
 		cursor = at
 	} else if a.Line.typing && len(a.Line.rows) > 0 {
 		crumbs := a.breadcrumbs
@@ -401,9 +401,4 @@ func (a *App) Keys() []act.Act {
 		return a.pane().Bindings()
 	}
 	return customKeys(a.O.Keys).of(slices.Concat(a.searchKeys(), a.pane().Bindings(), a.global()))
-}
-
-func (a *App) dialogCrumbs() string {
-	// The text of a question has its position in the rule above it.
-	return a.crumbLine([]safetext.Text{a.D.Modal.Dialog.Title}, safetext.Text{}, a.D.Modal.Dialog.Busy)
 }

@@ -44,7 +44,9 @@ const commandWords = "a command, with completion and history; the help lists the
 
 func (a *App) global() []act.Act {
 	return append(append(a.paneBindings(),
-		act.Back.With(a.outermost, a.back),
+		act.Back.With(func() string {
+			return act.When(a.Side == nil && a.pane().Outermost(), "nothing to go back to (q leaves)")
+		}, a.back),
 		act.Act{Keys: []string{"tab"}, Doc: "the next pane that is available", Do: func() tea.Cmd { return a.cycle(1) }},
 		act.Act{Keys: []string{"shift+tab"}, Doc: "the pane before", Do: func() tea.Cmd { return a.cycle(-1) }},
 		act.Undo.With(a.D.Undos.Refusal, a.D.Undos.Last),
@@ -57,10 +59,6 @@ func (a *App) global() []act.Act {
 		act.Act{Keys: []string{"q"}, Name: "leave", Doc: "leave memdesk; asks first while work of this session is under way", Do: a.leave.leave},
 		act.Act{Keys: []string{"ctrl+c"}, Doc: "leave memdesk, from anywhere; pressed twice without a question", Do: a.leave.interrupt},
 	), customKeys(a.O.Keys).hotkeys(&a.Line)...)
-}
-
-func (a *App) outermost() string {
-	return act.When(a.Side == nil && a.pane().Outermost(), "nothing to go back to (q leaves)")
 }
 
 func (a *App) back() tea.Cmd {

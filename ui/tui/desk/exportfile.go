@@ -77,11 +77,6 @@ func (d *Desk) NoExport() string {
 	return act.When(d.Remote, "over this connection no file of the server is written: y copies, Y copies the row")
 }
 
-// NoTable is NoExport of a list whose rows have no reference to copy.
-func (d *Desk) NoTable() string {
-	return act.When(d.Remote, "over this connection no file of the server is written: Y copies the row")
-}
-
 // writeFile, in a command, makes a new private file, whole or absent.
 func (ex *exports) writeFile(ctx context.Context, path string, e *export, fill func(context.Context, io.Writer) error) dialog.Acted {
 	esc := ex.d.Esc

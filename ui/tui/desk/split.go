@@ -171,10 +171,6 @@ const (
 	HitAside   = "hit"
 )
 
-func TableListed(t *list.Table, f Halves, first int, aside string) (Visible, bool) {
-	return Visible{First: first, Top: t.Top, Sel: t.Sel, N: t.N, Height: t.Height, Width: f.ListWidth, Aside: aside, Move: t.Move}, true
-}
-
 func WindowListed[T any](w *list.Window[T], f Halves, first int, aside string, move func(int) tea.Cmd) (Visible, bool) {
 	return Visible{First: first, Top: w.Top, Sel: w.Sel, N: len(w.Rows), Height: w.Height, Width: f.ListWidth, Aside: aside, Move: move}, true
 }

@@ -67,7 +67,9 @@ func (p *List[T]) handing() []act.Act {
 		}})
 	}
 	if p.Kind.Datum != nil {
-		noFile := p.D.NoTable
+		noFile := func() string {
+			return act.When(p.D.Remote, "over this connection no file of the server is written: Y copies the row")
+		}
 		if p.Kind.Field != nil {
 			noFile = p.D.NoExport
 		}

@@ -35,11 +35,6 @@ const (
 	LookHere  // the current match
 )
 
-// LookOf is the look of a sign of a tone.
-func LookOf(t Tone) Look {
-	return [...]Look{ToneInfo: LookDim, ToneWarn: LookWarn, ToneBad: LookRemoved, ToneGood: LookAdded}[t]
-}
-
 // Stretch is a part of a text with its own look.
 type Stretch struct {
 	Start, End int

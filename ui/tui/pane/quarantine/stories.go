@@ -100,7 +100,9 @@ func storyKind(sa *Stories) record.Kind[review.Story] {
 				story := p.Here()
 				return func(context.Context) (change.Writing, bool) { return writingOfStory(story), true }
 			}),
-			act.Harmless.With(func() string { return noHarmless(sa, p) }, func() tea.Cmd { return sa.askHarmless(p.Here()) }),
+			act.Harmless.With(func() string {
+				return cmp.Or(p.None(), sa.D.Locked(""), act.When(blocked(p.Here()) == len(p.Here().Parts), "a scanner blocks all of it: release what is harmless in 4 Quarantine"))
+			}, func() tea.Cmd { return sa.askHarmless(p.Here()) }),
 		}
 	}
 	return kind
@@ -293,12 +295,6 @@ func bodyLines(esc safetext.Escaper, p review.Part) (out []text.Line, beyond []s
 		out = append(out, l)
 	}
 	return out, beyond
-}
-
-// noHarmless says why a story cannot be marked as harmless.
-func noHarmless(sa *Stories, p *record.List[review.Story]) string {
-	s := p.Here()
-	return cmp.Or(p.None(), sa.D.Locked(""), act.When(blocked(s) == len(s.Parts), "a scanner blocks all of it: release what is harmless in 4 Quarantine"))
 }
 
 // askHarmless asks whether the texts of a story, and nearly the same texts, are harmless.

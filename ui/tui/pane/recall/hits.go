@@ -107,11 +107,8 @@ func (h *hitRow) shown(st *paint.Styles, columns int) (safetext.Text, []safetext
 	return h.cut.text, h.cut.matches
 }
 
-// leadingMatches is how many of the matches a short snippet tries to have.
-const leadingMatches = 3
-
-// fit begins at the snippet's start, or at the first word that leaves room for the first matches, as many as there is room
-// for. It ends inside no match.
+// fit begins at the snippet's start, or at the first word that leaves room for the first three matches, or fewer of them.
+// It ends inside no match.
 func (h *hitRow) fit(st *paint.Styles, columns int) (safetext.Text, []safetext.Span) {
 	more := paint.LeftOut(st.Esc)
 	room := columns - 2*more.Width()
@@ -126,7 +123,7 @@ func (h *hitRow) fit(st *paint.Styles, columns int) (safetext.Text, []safetext.S
 		return rest, text.Matches(rest, h.words)
 	}
 	n, rest, found := 0, h.Snippet, h.matches
-	for last := min(len(h.matches), leadingMatches) - 1; last >= 0; last-- {
+	for last := min(len(h.matches), 3) - 1; last >= 0; last-- {
 		at := sort.Search(len(starts)-1, func(n int) bool {
 			rest, found := from(n)
 			return len(found) < len(h.matches) || found[last].End <= st.Esc.Wrap(rest, room)[0].Len()

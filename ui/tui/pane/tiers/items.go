@@ -299,11 +299,6 @@ func (l *items) previewed() tea.Cmd {
 	return l.reader.Rest(w)
 }
 
-func (l *items) showHidden(on bool) tea.Cmd {
-	l.Hidden, l.Whole = on, nil
-	return l.Restart(false)
-}
-
 func (l *items) oneOrder() string {
 	return act.When(len(l.Orders) < 2, "this store has one order only")
 }

@@ -167,7 +167,8 @@ func (p *Pane) toggleHidden() tea.Cmd {
 	p.d.Tell("hidden tiers, archived and bookkeeping items are %s", word)
 	cmd := p.Overview.changed()
 	if p.Level == LevelItems {
-		cmd = tea.Batch(cmd, p.Items.showHidden(p.Overview.hidden))
+		p.Items.Hidden, p.Items.Whole = p.Overview.hidden, nil
+		cmd = tea.Batch(cmd, p.Items.Restart(false))
 	}
 	return cmd
 }
