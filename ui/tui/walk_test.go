@@ -226,7 +226,7 @@ func TestWalkTheErasure(t *testing.T) {
 	for key, question := range map[string]string{"E": "for good?", "x": "Export everything", "T": "The deadline of"} {
 		r.asked(key, question).press("enter").see("cancelled")
 	}
-	r.press("v").see("Layers of", "looked at now", "✖ something left", "of 76 layers, ").press("esc").see("· planned")
+	r.press("v").see("Layers of", "looked at now", "✖ something left", "of 77 layers, ").press("esc").see("· planned")
 	db, err := sql.Open("sqlite3", "file:"+filepath.Join(o.dir, "graph.db")+"?_txlock=immediate")
 	if err != nil {
 		t.Fatal(err)
