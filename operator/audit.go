@@ -164,7 +164,8 @@ func (s *AuditTrail) Events(ctx context.Context, q PageQuery) (AuditPage, error)
 		}
 	}
 	var last time.Time
-	unsearched, acts := 0, map[int]audit.Row{} // by their place in the page
+	unsearched := 0
+	var acts []placed
 	for len(page.Events) < q.Limit {
 		limit := q.Limit - len(page.Events)
 		if q.Filter != "" || item != "" {
@@ -194,7 +195,7 @@ func (s *AuditTrail) Events(ctx context.Context, q PageQuery) (AuditPage, error)
 				continue
 			}
 			if r.Link > 0 && slices.Contains([]Act{Erase, Resolve, Restore, Release}, Act(r.Action)) {
-				acts[len(page.Events)] = r
+				acts = append(acts, placed{len(page.Events), r})
 			}
 			show(e)
 		}
@@ -217,24 +218,30 @@ func (s *AuditTrail) Events(ctx context.Context, q PageQuery) (AuditPage, error)
 	return page, nil
 }
 
-// ofAct finds the act that a record is a step of: it lies between the intent and the outcome of an act of the same
-// session that works through others, and gives that act's reason. A step that failed stands for itself.
-func ofAct(acts map[int]audit.Row, r audit.Row) (at int, ok bool) {
+// placed is the outcome of an act that works through others, and its place in the page.
+type placed struct {
+	at int
+	audit.Row
+}
+
+// ofAct finds the innermost act that a record is a step of: it lies between the intent and the outcome of an act of the
+// same session that works through others, and gives that act's reason. A step that failed stands for itself.
+func ofAct(acts []placed, r audit.Row) (at int, ok bool) {
 	if r.Damaged != "" || r.Result != audit.OK && r.Phase != audit.PhaseNote {
 		return 0, false
 	}
-	for at, act := range acts {
+	for _, act := range slices.Backward(acts) {
 		if r.Seq <= act.Link || r.Actor != act.Actor || r.Session != act.Session {
 			continue
 		}
 		switch Act(act.Action) {
 		case Erase:
 			if r.Phase == audit.PhaseNote || r.Reason == "erasure "+act.Scope {
-				return at, true
+				return act.at, true
 			}
 		case Resolve, Restore, Release:
 			if r.Store == act.Store && r.Reason == act.Reason {
-				return at, true
+				return act.at, true
 			}
 		}
 	}
