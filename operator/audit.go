@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"memdesk/audit"
+	"memdesk/gdpr/receipt"
 	"memdesk/model"
 )
 
@@ -123,6 +124,9 @@ func (s *AuditTrail) Stamp(ctx context.Context) string {
 // auditChunk is the number of records per read in a search.
 const auditChunk = 500
 
+// maxSteps bounds the steps in the rows of one page; the page ends behind them.
+const maxSteps = 10 * auditChunk
+
 // Events lists, newest first, the matches of the AuditFilter in q.Filter, each act once: an intent is shown
 // by its outcome, which names it, unless it has none, the filter asks for a phase or a number, or the chain is
 // not verified. Without a filter the steps of an act that went well are in it. A cursor of another list is InvalidInput.
@@ -164,10 +168,10 @@ func (s *AuditTrail) Events(ctx context.Context, q PageQuery) (AuditPage, error)
 		}
 	}
 	var last time.Time
-	unsearched := 0
+	unsearched, steps := 0, 0
 	var acts []placed
-	for len(page.Events) < q.Limit {
-		limit := q.Limit - len(page.Events)
+	for len(page.Events) < q.Limit && steps < maxSteps {
+		limit := q.Limit
 		if q.Filter != "" || item != "" {
 			limit = auditChunk
 		}
@@ -192,6 +196,7 @@ func (s *AuditTrail) Events(ctx context.Context, q PageQuery) (AuditPage, error)
 			last = r.TS
 			if at, ok := ofAct(acts, r); ok && q.Filter == "" && item == "" && sound {
 				page.Events[at].Steps = append(page.Events[at].Steps, e)
+				steps++
 				continue
 			}
 			if r.Link > 0 && slices.Contains([]Act{Erase, Resolve, Restore, Release}, Act(r.Action)) {
@@ -236,11 +241,11 @@ func ofAct(acts []placed, r audit.Row) (at int, ok bool) {
 		}
 		switch Act(act.Action) {
 		case Erase:
-			if r.Phase == audit.PhaseNote || r.Reason == "erasure "+act.Scope {
+			if r.Action == audit.ActionErase || r.Action == receipt.Action || r.Reason == "erasure "+act.Scope {
 				return act.at, true
 			}
-		case Resolve, Restore, Release:
-			if r.Store == act.Store && r.Reason == act.Reason {
+		case Resolve, Restore, Release: // an erased reason is empty
+			if r.Store == act.Store && r.Reason == act.Reason && (r.Action == "retain" || r.Action == "forget") {
 				return act.at, true
 			}
 		}

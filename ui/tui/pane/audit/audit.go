@@ -194,7 +194,7 @@ func auditText(d *desk.Desk, e operator.AuditEvent) *text.Page {
 		head = append(head, text.Line{Value: esc.Const("No clear name is kept for this record: there was none, or it was erased. It holds keyed hashes only."), Kind: text.Note})
 	}
 	if len(e.Steps) > 0 {
-		head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Sprintf("%s; a filter lists them", prose.Plural(len(e.Steps), "step")), Kind: text.Title})
+		head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Sprintf("%s on this page of the log; a filter lists all", prose.Plural(len(e.Steps), "step")), Kind: text.Title})
 	}
 	for _, s := range slices.Backward(e.Steps) {
 		head = append(head, text.Line{Name: esc.LineMax(s.Action, prose.MaxTitle), Value: esc.Sprintf("%s  record %s", prose.NameFirst(esc, cmp.Or(s.About(), s.Store)), prose.Group(s.Seq))})

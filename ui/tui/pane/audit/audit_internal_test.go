@@ -76,7 +76,7 @@ func TestStepsAreInTheirAct(t *testing.T) {
 	for _, l := range auditText(desktest.New(), e).Head {
 		said = append(said, l.Name.String()+" "+l.Value.String())
 	}
-	if got := strings.Join(said, "\n"); !strings.Contains(got, "2 steps; a filter lists them\nforget a:x  record 6\nscrub b  record 8") {
+	if got := strings.Join(said, "\n"); !strings.Contains(got, "2 steps on this page of the log; a filter lists all\nforget a:x  record 6\nscrub b  record 8") {
 		t.Error(got)
 	}
 }
