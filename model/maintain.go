@@ -78,10 +78,10 @@ type ScrubRequest struct {
 	// Held are the ids of items on hold. Scrub leaves the rows that belong to them in other tables and files, and what
 	// their own rows say beside their text. A layer of one item alone (Layer.ItemID) is left to the caller's May.
 	Held []string
-	// Beneath, where it is set, makes the call a list and changes nothing: it receives the texts of rows that Read does
-	// not show. Of every item these are the rows that go only with it as a whole (a conversation's older versions,
-	// pending writes), of one of Held also those that Scrub leaves for its sake. A row of no item has an empty id: it
-	// stays or goes by itself, and says which longer words are others'. A medium that cannot be read is an error.
+	// Beneath, where it is set with Dry, makes the call a list: it receives the texts of rows that Read does not show. Of
+	// every item these are the rows that go only with it as a whole (a conversation's older versions, pending writes), of
+	// one of Held also those that Scrub leaves for its sake. A row of no item has an empty id: it stays or goes by itself,
+	// and says which longer words are others'. What cannot be read is an error, or a layer that says so.
 	Beneath func(id, text string)
 	// Subjects are the subject's ids, for a medium with an erasure of its own.
 	Subjects []string

@@ -186,8 +186,8 @@ func (m wrappedMaintainer) OpenLayer(ctx context.Context, id string) (io.ReadClo
 
 func (m wrappedMaintainer) Scrub(ctx context.Context, req ScrubRequest) ([]LayerResult, error) {
 	c := &Call{Op: OpScrub, Scrub: &req}
-	if req.Dry || req.Beneath != nil {
-		c.Op = OpLayers // it changes nothing
+	if req.Dry {
+		c.Op = OpLayers // a dry run changes nothing
 	}
 	return do(ctx, m.wrapped, c, func(ctx context.Context) ([]LayerResult, error) {
 		out, err := m.next.Scrub(ctx, req)

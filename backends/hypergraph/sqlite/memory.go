@@ -44,7 +44,7 @@ func (memoryMedium) OpenLayer(context.Context, string) (io.ReadCloser, error) {
 // Scrub makes the index of words anew: the old one keeps the words of removed items. Freed pages are
 // overwritten already.
 func (m memoryMedium) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
-	if req.Dry || req.Beneath != nil {
+	if req.Dry {
 		return nil, model.FromContext(ctx, "scrub")
 	}
 	return nil, m.s.change(ctx, "scrub", func(q *query) error {

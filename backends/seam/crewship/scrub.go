@@ -20,7 +20,7 @@ func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 	if req.Beneath != nil && len(req.Held) == 0 {
 		return nil, nil
 	}
-	if !req.Dry && req.Beneath == nil {
+	if !req.Dry {
 		if err := s.checkWritable("scrub"); err != nil {
 			return nil, err
 		}

@@ -134,7 +134,7 @@ func TestTheIndexOfAHeldMemory(t *testing.T) {
 	req.Held = []string{"crews/c_red/agents/ada/AGENT.md"}
 	var rows []string
 	list := req
-	list.Beneath = func(id, text string) { rows = append(rows, id+": "+text) }
+	list.Dry, list.Beneath = true, func(id, text string) { rows = append(rows, id+": "+text) }
 	if _, err := s.Maintainer.Scrub(t.Context(), list); err != nil {
 		t.Fatal(err)
 	}

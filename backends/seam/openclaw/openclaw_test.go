@@ -437,7 +437,7 @@ func TestIndexOfAHeldFile(t *testing.T) {
 	before := rows()
 	listed := 0
 	list := req
-	list.Beneath = func(id, text string) {
+	list.Dry, list.Beneath = true, func(id, text string) {
 		if id != held {
 			t.Errorf("a row of %q: %s", id, text)
 		}

@@ -79,7 +79,7 @@ const byHand = "git's history and its unreachable objects name the person: make 
 
 // Scrub rewrites the history if it names the subject and the configuration asks for that.
 func (r *Repository) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
-	if req.Dry || req.Beneath != nil || req.Traces == nil {
+	if req.Dry || req.Traces == nil {
 		return nil, nil
 	}
 	var left []model.LayerResult

@@ -28,7 +28,7 @@ import (
 // logs. Another program's files are named as out of scope.
 func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
 	w := scrubbing{store: s, ctx: ctx, req: req}
-	if !req.Dry && req.Beneath == nil {
+	if !req.Dry {
 		if err := s.checkWritable("scrub"); err != nil {
 			return nil, err
 		}
