@@ -125,7 +125,7 @@ func (s *AuditTrail) Stamp(ctx context.Context) string {
 const auditChunk = 500
 
 // maxSteps bounds the steps in the rows of one page; the page ends behind them.
-const maxSteps = 10 * auditChunk
+const maxSteps = 2 * auditChunk
 
 // Events lists, newest first, the matches of the AuditFilter in q.Filter, each act once: an intent is shown
 // by its outcome, which names it, unless it has none, the filter asks for a phase or a number, or the chain is
