@@ -126,7 +126,7 @@ func (c *call) underFile(ctx context.Context, to spot) error {
 }
 
 // place is the address of a new item of a name: the name as an id; where the store makes the ids, or the name is no
-// id of the tier, the tier's key. Then named is true: memdesk keeps the name (AD22).
+// id of the tier, the name with .md or the tier's key. Then named is true: memdesk keeps the name (AD22).
 func (c *call) place(ctx context.Context, at spot, text string) (req model.RetainRequest, named bool, err error) {
 	req = model.RetainRequest{Tier: at.tier.Name, Content: text, Mode: model.Replace}
 	short := strings.TrimSuffix(at.name, ".md")
@@ -145,11 +145,16 @@ func (c *call) place(ctx context.Context, at spot, text string) (req model.Retai
 		return byID, false, nil
 	}
 	_, err = at.store.Address(byID)
-	if err != nil && strings.Contains(at.name, "/") { // a tier of texts takes a.json below a directory as a.json.md
-		md := byID
-		md.ID += ".md"
-		if _, merr := at.store.Address(md); merr == nil && !strings.HasSuffix(at.name, ".md") {
-			return md, true, nil
+	if err != nil && strings.Contains(at.name, "/") && !strings.HasSuffix(at.name, ".md") { // a tier of texts takes a.json below a directory as a.json.md
+		for n, end := 2, ".md"; n < 10; n, end = n+1, fmt.Sprintf("-%d.md", n) { // a file that was renamed keeps its place
+			md := byID
+			md.ID += end
+			if _, merr := at.store.Address(md); merr != nil {
+				break
+			}
+			if _, taken := c.read(ctx, at.store, md.ID); taken != nil {
+				return md, true, nil
+			}
 		}
 	}
 	if err == nil || at.tier.KeyRule == model.KeyIgnored || strings.Contains(at.name, "/") {

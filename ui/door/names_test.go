@@ -126,6 +126,10 @@ func TestAFileInATierOfKeys(t *testing.T) {
 	run("\t/memories/sub/n.json", args{"command": "view", "path": "/memories/sub"})
 	run("Successfully renamed", args{"command": "rename", "old_path": "/memories/sub/n.json", "new_path": "/memories/moved/one.txt"})
 	run("{}", args{"command": "view", "path": "/memories/moved/one.txt"})
+	run("File created successfully", args{"command": "create", "path": "/memories/sub/n.json", "file_text": "[]\n"})
+	run("{}", args{"command": "view", "path": "/memories/moved/one.txt"})
+	run("File created successfully", args{"command": "create", "path": "/memories/sub/a.md", "file_text": "rye\n"})
+	run("Successfully renamed", args{"command": "rename", "old_path": "/memories/sub/a.md", "new_path": "/memories/sub/a"})
 	d.Mount = "devicelocal/fix"
 	// One that the tier has no place for is refused in words of the tier.
 	run("is of tier other, not fix", args{"command": "create", "path": "/memories/a/b.md", "file_text": "x\n"})
@@ -249,6 +253,24 @@ func TestACuratedFileIsADirectory(t *testing.T) {
 	r := call(t, client(t, d), "memory", args{"command": "view", "path": "/memories/curated/MEMORY/MEMORY.md"})
 	if lines := strings.Split(r.text, "\n"); r.error || len(lines) != 3 || !strings.HasPrefix(lines[1], "4K\t") || !strings.Contains(lines[2], "9B\t") {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestAListedDotfileIsAFile: Crewship lists a dotfile where its tier is named, so it is read under that name.
+func TestAListedDotfileIsAFile(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), ".memory")
+	for name, text := range map[string]string{"AGENT.md": "agent", ".todo.txt": "buy rye"} {
+		if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := deskOver(t, bearer.Caller{Name: "planner"}, t.TempDir(), "crewship="+dir)
+	d.Face = door.Memory
+	c := client(t, d)
+	listed := call(t, c, "memory", args{"command": "view", "path": "/memories/crewship/other"}).text
+	_, path, _ := strings.Cut(listed[strings.LastIndex(listed, "\n")+1:], "\t")
+	if r := call(t, c, "memory", args{"command": "view", "path": path}); r.error || !strings.Contains(r.text, "buy rye") {
+		t.Errorf("%q of\n%s\n%s", path, listed, r.text)
 	}
 }
 

@@ -140,8 +140,13 @@ func (c *call) file(ctx context.Context, at spot) (model.Item, bool, error) {
 	}
 	for _, id := range ids {
 		it, err := c.read(ctx, at.store, id)
+		if err == nil && it.Has(model.FlagBookkeeping) { // the whole of a curated file, whose entries are the files
+			if below, _, lerr := c.entries(ctx, at, at.name+"/", 1); lerr != nil || len(below) > 0 {
+				return model.Item{}, false, lerr
+			}
+		}
 		switch {
-		case err == nil && it.Tier == at.tier.Name && !it.Has(model.FlagBookkeeping) && c.called(at, it.ID) == at.name:
+		case err == nil && it.Tier == at.tier.Name && c.called(at, it.ID) == at.name:
 			return it, true, nil
 		case err == nil, model.KindOf(err) == model.NotFound, model.KindOf(err) == model.InvalidInput, errors.Is(err, model.ErrDirectory):
 		default:

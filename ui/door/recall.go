@@ -310,7 +310,9 @@ func list(ctx context.Context, c *call, a listArgs) (answer, error) {
 	}
 	switch {
 	case len(names) > 1:
-		out.Total = c.total(ctx, a.Tier)
+		if cursor == "" { // a count may read a whole store
+			out.Total = c.total(ctx, a.Tier)
+		}
 	case err == nil && !page.Total.Unknown && !page.Total.AtLeast:
 		out.Total = &page.Total.N
 	}
