@@ -111,7 +111,12 @@ func healthMessage(t TB, e *Env) {
 	if st := Health(t, s); !st.OK {
 		t.Errorf("a store in use is not healthy: %s", st.Message)
 	}
-	checkStatus(t, health(t, s, ended(t)))
+	checkStatus(t, health(t, s, ended(t))) // a failure, unless the store is quicker
+	if e.Broken != nil {
+		b := e.Broken(e.real)
+		e.closes(b)
+		checkStatus(t, health(t, b, t.Context()))
+	}
 }
 
 func healthStamp(t TB, e *Env) {

@@ -4,7 +4,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -69,9 +68,12 @@ func TestNothingIsLeft(t *testing.T) {
 		}
 		return ""
 	})
-	if out, err := exec.Command("pgrep", "-f", dir).Output(); err == nil && strings.TrimSpace(string(out)) != "" {
-		t.Errorf("processes are left: %s", out)
-	}
+	await(t, func() string { // who removed the directory ends after it
+		if err := exec.Command("pgrep", "-f", dir).Run(); err != nil {
+			return "none is left"
+		}
+		return ""
+	})
 }
 
 func await(t *testing.T, look func() string) string {
