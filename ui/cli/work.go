@@ -320,7 +320,7 @@ func (a *app) workCloseCommand() *cobra.Command {
 }
 
 func (a *app) workDeleteCommand() *cobra.Command {
-	return a.workRefCommand("delete REF", "Remove a work item and its pairs, but for those inside other items' lines", "delete", func(ctx context.Context, d work.Desk, id string) *work.Failure {
+	return a.workRefCommand("delete REF", "Remove a work item and its pairs; those in other items' own lines stay", "delete", func(ctx context.Context, d work.Desk, id string) *work.Failure {
 		return d.Delete(ctx, id, "").Error
 	})
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// The answers to a text without a message (agents-door.md, AD13). Their id is null: the text's cannot be
-// relied on.
+// The answers to a text without a message (agents-door.md, AD13). Their id is null, tooLong's until longAnswer
+// finds one: the text's cannot be relied on.
 const (
 	noText    = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the message is not UTF-8 text"}}`
 	tooLong   = `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"the message is larger than 1048576 bytes"}}`

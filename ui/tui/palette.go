@@ -226,7 +226,7 @@ func (l *commandLine) over(under []string, row image.Rectangle, width int) []str
 			label = max(label, len(c.act.Label()))
 		}
 	}
-	if !plain { // no sentence is cut that has room
+	if !plain { // as wide as the longest sentence, where there is room
 		width = min(width-dialog.BoxPad, max(dialog.WidestBox-dialog.BoxPad, 1+usage+1+label+1+doc))
 	}
 	var body []string

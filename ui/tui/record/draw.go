@@ -55,17 +55,18 @@ func (p *List[T]) Render(width, height int) ([]string, *tea.Position) {
 	h := st.Row(f.ListWidth).Blank(p.indent())
 	widths := p.fit.Widths(f.ListWidth-p.indent(), p.Kind.columns())
 	cursor := p.Browser.Render(h)
+	heads := cursor != nil || !p.bare()
 	if cursor != nil {
 		cursor.Y = len(out)
-	} else if !p.bare() {
+	} else if heads {
 		for i, c := range p.Kind.Columns {
 			by := p.sorted.column == i+1
 			p.cell(h, i, widths[i], i == len(widths)-1, st.Heading, st.Sorted(c.Title, by && !p.sorted.down, by && p.sorted.down), nil)
 		}
 	}
-	list := []string{h.End()}
-	if cursor == nil && p.bare() {
-		list = nil
+	var list []string
+	if heads {
+		list = append(list, h.End())
 	}
 	for i := p.Window.Top; i < min(len(p.Window.Rows), p.Window.Top+p.Window.Height); i++ {
 		list = append(list, p.drawRow(p.Window.Rows[i], i == p.Window.Sel, f.ListWidth, widths))

@@ -332,7 +332,7 @@ func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.Quar
 	if e.FalsePositive {
 		head = append(head, text.Line{Value: esc.Const("A known false positive of the scanner."), Kind: text.Note})
 	}
-	foot := []text.Line{{Kind: text.Blank}}
+	var foot []text.Line
 	if e.Writer != nil && d.Origins != nil {
 		foot = append(foot, text.Line{Value: esc.Sprintf("Written by %s.", desk.WriterWords(d, *e.Writer)), Kind: text.Note})
 	}
@@ -345,6 +345,9 @@ func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.Quar
 			words = "`e` edits the source, and the scanner checks it. `d` deletes this entry alone, for good."
 		}
 		foot = append(foot, text.Advice(esc, words))
+	}
+	if len(foot) > 0 {
+		foot = slices.Insert(foot, 0, text.Line{Kind: text.Blank})
 	}
 	if err != nil {
 		head = append(head, text.Line{Value: esc.Sprintf("its content cannot be read: %s", prose.Reason(esc, err)), Kind: text.Alert})
