@@ -171,6 +171,9 @@ func (d *Desk) decide(ctx context.Context, m *subject.Matcher, s model.Store, q 
 		}
 		redact(m, s, it, &out[i], renamed)
 		out[i].NewBody = held(out[i].NewBody)
+		if out[i].Binary {
+			out[i].NewBytes, out[i].NewBody = []byte(held(string(out[i].NewBytes))), strings.ToValidUTF8(out[i].NewBody, "\ufffd")
+		}
 	}
 	out, err = fallsFirst(ctx, s, edgesFirst(childrenFirst(out, q.children)))
 	return duplicatesFirst(s, indexesFirst(s, q.found, renamesFirst(out, q.children))), err

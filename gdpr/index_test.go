@@ -300,3 +300,23 @@ func TestTheLineOfAHeldFile(t *testing.T) {
 		}
 	}
 }
+
+// TestTheLineOfAHeldFileAmongBytes: the line of a file on hold also stays in an index whose bytes are no UTF-8.
+func TestTheLineOfAHeldFileAmongBytes(t *testing.T) {
+	for _, begin := range []string{"# Index \x00\x81\xff\n\n", "# Caf\xe9\n\n"} {
+		w := newWorld(t)
+		const below, line = "projects/-a/memory/", "- [Ana Zxribeiro](ana-zxribeiro.md) \x97 her " + mail + "\n"
+		dir := filepath.Join(w.dir, "claude")
+		plant(t, dir, map[string]string{below + "MEMORY.md": begin + line + "- [Tea](tea.md) \x97 for " + name + "\n", below + "ana-zxribeiro.md": "likes rye", below + "tea.md": "is hot"})
+		w.more = []backends.StoreConfig{{Name: "claude", Kind: "claude", Path: dir}}
+		w.open()
+		r := w.file()
+		w.hold(r.ID, "claude", below+"ana-zxribeiro.md")
+		if _, err := w.erase(w.plan(r.ID)); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := tree(t, dir)[below+"MEMORY.md"], begin+line+"- [Tea](tea.md) \x97 for "+gdpr.Erased+"\n"; got != want {
+			t.Errorf("the index is %q; want %q", got, want)
+		}
+	}
+}
