@@ -250,8 +250,12 @@ func (q *search) unlisted(ctx context.Context, it model.Item, steps []Step) (_ m
 		case drop[at]:
 			lines[at] = ""
 		case keep[at]:
+			n := at
+			for q.m.Names(fmt.Sprint(mark, n, mark)) { // an identifier may be a number
+				n += len(lines)
+			}
 			was := lines[at]
-			lines[at] = fmt.Sprint(mark, at, mark)
+			lines[at] = fmt.Sprint(mark, n, mark)
 			back = append(back, lines[at], was)
 		}
 	}

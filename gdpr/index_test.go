@@ -320,3 +320,23 @@ func TestTheLineOfAHeldFileAmongBytes(t *testing.T) {
 		}
 	}
 }
+
+// TestAHeldLineWhoseNumberNamesThePerson: an identifier may be the number of the line that stays.
+func TestAHeldLineWhoseNumberNamesThePerson(t *testing.T) {
+	w := newWorld(t)
+	const below, line = "projects/-a/memory/", "- [Ana Zxribeiro](ana-zxribeiro.md) — hers\n"
+	begin := "# Index" + strings.Repeat("\n", 42)
+	dir := filepath.Join(w.dir, "claude")
+	plant(t, dir, map[string]string{below + "MEMORY.md": begin + line + "- [Tea](tea.md) — for " + name + "\n", below + "ana-zxribeiro.md": "likes rye", below + "tea.md": "is hot"})
+	w.more = []backends.StoreConfig{{Name: "claude", Kind: "claude", Path: dir}}
+	w.open()
+	r, err := w.desk.File(t.Context(), gdpr.Intake{Subject: ana, Aliases: []string{name, "42"}, Received: "2026-02-20", Ground: "a letter"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.hold(r.ID, "claude", below+"ana-zxribeiro.md")
+	w.inScope(w.plan(r.ID))
+	if got, want := tree(t, dir)[below+"MEMORY.md"], begin+line+"- [Tea](tea.md) — for "+gdpr.Erased+"\n"; got != want {
+		t.Errorf("the index is %q; want %q", got, want)
+	}
+}
