@@ -451,6 +451,9 @@ func (c *holdCache) on(file func(id string) string, places []string, id string) 
 // names no item, so nothing proves that it spares a held one.
 func (d *Desk) heldIn(s *model.Store) (by string, err error) {
 	err = d.onHold(func(c *holdCache) {
+		if len(c.stores) == 0 {
+			return
+		}
 		for _, place := range append(remembered(s), s.Name) {
 			by = cmp.Or(by, c.stores[place])
 		}
