@@ -146,7 +146,7 @@ func (d *Desk) decide(ctx context.Context, m *subject.Matcher, s model.Store, q 
 			switch id := f.Item.ID; {
 			case !m.Names(id):
 				if parent := under[id]; parent != "" {
-					st.Reason += "; it belongs to " + parent + ", whose id names the subject: forget that one as a whole, or keep both back"
+					st.Reason += "; it belongs to " + parent + ", whose id names the person: forget that one as a whole, or keep both back"
 				}
 			case keepsID(s, f.Item):
 				st.Reason += "; " + ownIDsReason
