@@ -436,14 +436,15 @@ func (e *exporter) origins() error {
 			return err
 		}
 		x := exportItem{Store: ownStore, ID: originLayer + "/" + filepath.Base(path), Layer: originLayer, Reason: "who wrote the person's items and when, what was recalled, and how agents call them"}
+		var body strings.Builder
 		for line := range strings.Lines(string(data)) {
 			if !of([]byte(line)) {
 				x.Partial = true
 				continue
 			}
-			x.Body += line
+			body.WriteString(line)
 		}
-		if x.Body != "" {
+		if x.Body = body.String(); x.Body != "" {
 			failed = e.add(x)
 		}
 		return failed
