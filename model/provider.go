@@ -120,8 +120,8 @@ type Beside struct {
 	Rows []BesideRow `json:"rows,omitempty"`
 }
 
-// FileRow is the table of the row with what an item has again under another id: the mode of its own file, or how long
-// its row is to last.
+// FileRow is the table of the row that a renamed item takes over: the mode of its own file, or how long its row is to
+// last.
 const FileRow = "file"
 
 // BesideRow is a whole row of a table; a row that Forget only changes, in its state before.

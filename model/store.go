@@ -84,8 +84,8 @@ type Store struct {
 	Beside func(ctx context.Context, id string) (Beside, error)
 
 	// Keep reads the rows that Forget of an item would remove, for Beside.Rows of the request that restores
-	// it (TierSpec.Restores); with the row of what it has under another id too (FileRow). NotFound for an absent
-	// item. nil where no item has such rows.
+	// it (TierSpec.Restores), and the row that a renamed item takes over (FileRow). NotFound for an absent item.
+	// nil where no item has such rows.
 	Keep func(ctx context.Context, id string) ([]BesideRow, error)
 
 	// Closer releases the store's resources; nil when there are none.
