@@ -23,8 +23,8 @@ import (
 // ownStore names memdesk's own files in a verification.
 const ownStore = "memdesk"
 
-// stateLayer is the row about memdesk's own files, but for those of originLayer: who wrote what, what was recalled, and
-// how agents call items (agents-door.md AD18). That is a directory of the state directory, too.
+// originLayer is the row about who wrote what, what was recalled and how agents call items (agents-door.md AD18), and the
+// name of their directory; stateLayer is the row about memdesk's other files.
 const (
 	stateLayer  = "state"
 	originLayer = "origin"
