@@ -168,6 +168,7 @@ func TestScrub(t *testing.T) {
 	t.Run("the tables' owner", func(t *testing.T) { scrubByTheOwner(t, srv) })
 	t.Run("numbers of side tables", func(t *testing.T) { sideNumbers(t, srv) })
 	t.Run("a node and an edge of one name", func(t *testing.T) { sideTies(t, srv) })
+	t.Run("a row of a held and of a removed item", func(t *testing.T) { sideOfBoth(t, srv) })
 	t.Run("side tables with rules", func(t *testing.T) { sideRules(t, srv) })
 	t.Run("tables of other programs", func(t *testing.T) { besideOthers(t, srv) })
 	t.Run("elsewhere", func(t *testing.T) { namedElsewhere(t, srv) })
@@ -344,6 +345,21 @@ func sideTies(t *testing.T, srv *testpg.Server) {
 	}
 	if got := testpg.Value(t, dsn, `SELECT string_agg(customer || tags, ' ' ORDER BY customer) FROM memdesk.orders`); got != `Ben["bo"] Ida["bo", "rye"]` {
 		t.Errorf("the lists of another program are now %s", got)
+	}
+}
+
+// sideOfBoth must remove a row of a removed edge that also names a node on hold, of this workspace alone.
+func sideOfBoth(t *testing.T, srv *testpg.Server) {
+	dsn := database(t, srv, "ofboth", "postgres")
+	s := create(t, dsn)
+	testpg.Exec(t, dsn, `CREATE TABLE memdesk.ties (workspace text, n int PRIMARY KEY, node_id text, hyperedge_id text);
+		INSERT INTO memdesk.ties VALUES ('w', 1, 'ada', 'met'), ('w', 2, 'ada', NULL), ('w', 3, NULL, 'met'), ('another', 4, 'ada', 'met')`)
+	res, err := s.Maintainer().Scrub(t.Context(), model.ScrubRequest{Removed: []string{"edge/met"}, Held: []string{"ada"}})
+	if got := verdicts(t, res, err)["ties (rows)"]; got.Verdict != model.VerdictClean || got.Rows != 2 {
+		t.Errorf("%+v", got)
+	}
+	if got := testpg.Value(t, dsn, `SELECT string_agg(n::text, ' ' ORDER BY n) FROM memdesk.ties`); got != "2 4" {
+		t.Errorf("rows %q are left, want 2 and 4", got)
 	}
 }
 

@@ -144,6 +144,8 @@ type sideTable struct {
 	held       []tie  // its rows of items on hold, which stay
 	from, mine string // the table, and the condition of the rows that may be cleaned, with args
 	args       []any
+	here       string // the part of mine that is no item's: the rows of the workspace, with hereArgs
+	hereArgs   []any
 	texts      []string          // columns
 	kinds      map[string]string // of all columns
 	numbers    []column
@@ -166,6 +168,7 @@ func openTable(q *query, table, workspace string, req model.ScrubRequest) (*side
 	if shared(columns) {
 		t.mine, t.args = ` AND workspace = $1`, []any{workspace}
 	}
+	t.here, t.hereArgs = t.mine, slices.Clone(t.args)
 	for _, c := range columns {
 		t.kinds[c.name] = c.kind
 		if c.text && c.name != "workspace" {
@@ -343,16 +346,16 @@ func (t *sideTable) change(c rowChange) error {
 	return err
 }
 
-// dropTied removes the rows whose node_id or hyperedge_id is a removed item, one by one where the table's own rules refuse to
-// remove them at once. stuck of them stay.
+// dropTied removes the rows whose node_id or hyperedge_id is a removed item, also where the other one is on hold: they tell
+// what is gone. It removes them one by one where the table's own rules refuse to remove them at once. stuck of them stay.
 func (t *sideTable) dropTied() (gone int64, stuck int, err error) {
 	for _, column := range []string{"node_id", "hyperedge_id"} {
 		ids := tiedBy(column, t.req.Removed)
 		if !slices.Contains(t.texts, column) || len(ids) == 0 {
 			continue
 		}
-		these := fmt.Sprintf(` FROM %s WHERE %s::text = ANY($%d)%s`, t.from, quote(column), len(t.args)+1, t.mine)
-		args := append(slices.Clone(t.args), any(ids))
+		these := fmt.Sprintf(` FROM %s WHERE %s::text = ANY($%d)%s`, t.from, quote(column), len(t.hereArgs)+1, t.here)
+		args := append(slices.Clone(t.hereArgs), any(ids))
 		err := t.q.atomically(func() error {
 			n, err := t.q.Exec(`DELETE`+these, args...)
 			gone += n

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -334,6 +335,23 @@ func TestManyHeldItems(t *testing.T) {
 	}))
 	if want := "of mauve; by gone"; got != want {
 		t.Errorf("%q; want %q", got, want)
+	}
+}
+
+// TestARowOfAHeldAndARemovedItemGoes: it is of what is erased, such as its vector.
+func TestARowOfAHeldAndARemovedItemGoes(t *testing.T) {
+	f, path := opened(t)
+	exec1(t, path, `CREATE TABLE vectors (message, thread)`, `INSERT INTO vectors VALUES ('m1', 't1'), ('m2', 't1'), ('m1', NULL), (NULL, 't1')`)
+	m := Medium{File: f, Tied: []string{"message", "thread"}}
+	res, err := m.Scrub(t.Context(), model.ScrubRequest{Removed: []string{"m1"}, Held: []string{"t1"}})
+	must(t, err)
+	var left string
+	must(t, f.View(t.Context(), "read", func(q *Query) error {
+		_, err := q.One(`SELECT group_concat(concat_ws(' of ', message, thread), '; ') FROM vectors`, nil, &left)
+		return err
+	}))
+	if want := "m2 of t1; t1"; left != want || !slices.ContainsFunc(res, func(r model.LayerResult) bool { return r.Layer == m.tableLayer("vectors") && r.Rows == 2 }) {
+		t.Errorf("%q are left, want %q; %+v", left, want, res)
 	}
 }
 

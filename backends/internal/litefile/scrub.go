@@ -540,11 +540,7 @@ func (m Medium) dropRows(q *Query, table string, key []string, req model.ScrubRe
 	gone, err := m.ties(q, table, req.Removed)
 	for _, t := range gone {
 		cond, list := t.these()
-		where, args, err := m.apart(q, table, ` WHERE `+cond, req.Held, list)
-		if err == nil {
-			err = d.where(where, args...)
-		}
-		if err != nil {
+		if err := d.where(` WHERE `+cond, list); err != nil { // where it names an item on hold too: it tells what is gone
 			return d, refused, err
 		}
 	}
