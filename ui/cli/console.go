@@ -123,7 +123,9 @@ func (a *app) acting(ctx context.Context, s *operator.Session, o tui.Options, ru
 	kept, serr := o.Drafts.Sweep()
 	o.Notices = s.Notices(ctx, runner)
 	if o.Due, err = s.DueSoon(); err != nil { // no tab says so
-		o.Notices = append(o.Notices, "erasure requests cannot be looked at: "+err.Error())
+		for why := range strings.SplitSeq(err.Error(), "\n") { // one for each of them
+			o.Notices = append(o.Notices, "an erasure request cannot be looked at: "+why)
+		}
 	}
 	for _, path := range kept {
 		o.Notices = append(o.Notices, "a text that was being edited when a session broke off is kept for 30 days: "+path)

@@ -221,16 +221,15 @@ func (a *app) gdprStatusCommand(name, short string) *cobra.Command {
 		Long: short + ". REQUEST is a request's id, or the person's id as it was filed:\nthat finds a request also when their data is gone.",
 		RunE: a.onDesk("", func(_ context.Context, d *operator.Erasures, args []string) error {
 			all, err := make([]gdpr.Due, 1), error(nil)
-			if len(args) == 1 {
-				all[0], err = d.Get(args[0])
-			} else {
+			if len(args) == 0 {
 				all, err = d.List()
-			}
-			if err != nil {
+			} else if all[0], err = d.Get(args[0]); err != nil {
 				return err
 			}
-			putAll(a.table("REQUEST", "STATE", "DEADLINE", "DUE", "BY", "NOTE").orSay("no requests"), "request", all, newRequestRow)
-			return nil
+			if len(all) > 0 || err == nil {
+				putAll(a.table("REQUEST", "STATE", "DEADLINE", "DUE", "BY", "NOTE").orSay("no requests"), "request", all, newRequestRow)
+			}
+			return err // the others are shown
 		}),
 	}, true)
 }

@@ -217,3 +217,19 @@ func TestAChoiceIsOnTheStoreAndNotOnItsName(t *testing.T) {
 		}
 	}
 }
+
+// A request whose file is damaged must not hide the others.
+func TestADamagedRequestHidesNoOther(t *testing.T) {
+	d := newDesk(t)
+	id, _ := d.run("gdpr", "request", "--subject", "usr_ida9931", "--received", "2026-01-31", "--ground", "asked", "--yes", "--json").want(t, 0).last(t, "request")["request"].(string)
+	const damaged = "er-20260220-0123abcd"
+	file := filepath.Join(d.env["XDG_STATE_HOME"], "memdesk", "gdpr", "requests", damaged+".json")
+	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.run("gdpr", "list").want(t, 1, id, damaged, "cannot be read")
+	if r := d.run("gdpr", "status", damaged).want(t, 1, damaged, "cannot be read"); strings.Contains(r.out, "STATE") {
+		t.Errorf("a table of nothing\n%s", r.out)
+	}
+	d.run("gdpr", "status", id).want(t, 0, id)
+}
