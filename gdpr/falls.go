@@ -121,22 +121,28 @@ func (q *search) removed(m *subject.Matcher, going map[string]bool) []string {
 	return out
 }
 
-// underNamed maps what would fall with an item that stays under an id that names the subject to that item.
+// underNamed maps an item to the one with which it would fall and which stays, though its id names the person.
 func (q *search) underNamed(ctx context.Context, m *subject.Matcher, going map[string]bool) (map[string]string, error) {
 	under := map[string]string{}
 	if q.store.Falls == nil {
 		return under, nil
 	}
+	var named []string
 	for _, f := range q.found {
-		if going[f.Item.ID] || !m.Names(f.Item.ID) || !keepsID(q.store, f.Item) {
-			continue
+		if id := f.Item.ID; !going[id] && m.Names(id) && keepsID(q.store, f.Item) {
+			named = append(named, id)
 		}
-		falls, err := q.store.Falls(ctx, []string{f.Item.ID})
-		if err != nil {
-			return nil, err
-		}
-		for _, fall := range falls {
-			under[fall.ID] = f.Item.ID
+	}
+	if len(named) == 0 {
+		return under, nil
+	}
+	falls, err := q.store.Falls(ctx, named)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range falls {
+		if len(f.With) > 0 {
+			under[f.ID] = f.With[0]
 		}
 	}
 	return under, nil
