@@ -355,6 +355,25 @@ func TestARowOfAHeldAndARemovedItemGoes(t *testing.T) {
 	}
 }
 
+// TestANumberIsFoundAsItIsNamed: a column of numbers keeps no zeros before the person's number, and who is told of the
+// cell must see the number that names the person.
+func TestANumberIsFoundAsItIsNamed(t *testing.T) {
+	f, path := opened(t)
+	exec1(t, path, `CREATE TABLE calls (n INTEGER)`, `INSERT INTO calls VALUES (30555012345), (30555099999)`)
+	req := model.ScrubRequest{Dry: true, Concerns: func(b []byte) bool { return strings.Contains(string(b), "030555012345") }}
+	var told []string
+	req.Found = func(_, text string, _ bool) {
+		if told = append(told, text); !req.Concerns([]byte(text)) {
+			t.Errorf("%q does not name the person", text)
+		}
+	}
+	_, err := Medium{File: f}.Scrub(t.Context(), req)
+	must(t, err)
+	if len(told) != 1 {
+		t.Errorf("told of %q", told)
+	}
+}
+
 // TestEditedJSONCellIsPlannedValueByValue: Retain changes one value of a row's JSON text between the plan and the scrub;
 // the other values must go as planned, and what the plan did not list must stay.
 func TestEditedJSONCellIsPlannedValueByValue(t *testing.T) {

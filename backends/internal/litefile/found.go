@@ -29,7 +29,7 @@ func (m Medium) teller(q *Query, table sideTable, key []string, req model.ScrubR
 		case names:
 			for i := range cells {
 				if clean(at, cells[i:i+1], req, nil) != nil {
-					req.Found(layer, cellWords(cells[i]), false)
+					req.Found(layer, words(cells[i]), false)
 				}
 			}
 		}

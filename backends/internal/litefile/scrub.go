@@ -494,11 +494,7 @@ func (m Medium) beneath(ctx context.Context, req model.ScrubRequest) error {
 					err := eachOf(q, table.name, []string{`CAST(` + t.expr + ` AS TEXT)`}, p.columns, ` WHERE (`+cond+`)`+further(p.where), []any{list}, func(at, cells []any) error {
 						of, _ := at[0].(string)
 						for _, c := range cells {
-							text := cellText(c)
-							if n := number(c); n != "" {
-								text = spellings(n)
-							}
-							if text != "" {
+							if text := words(c); text != "" {
 								req.Beneath(t.of[of], text)
 							}
 						}
@@ -896,6 +892,14 @@ func number(c any) string {
 // spellings are the ways to write a number: a column of numbers keeps no zeros before it. The marks between
 // them join nothing.
 func spellings(n string) string { return n + ";0" + n + ";00" + n + ";" }
+
+// words are a cell's text, or the ways to write its number.
+func words(c any) string {
+	if n := number(c); n != "" {
+		return spellings(n)
+	}
+	return cellText(c)
+}
 
 // noNumber stands where a number was: nothing, or where the table wants a number, one that is nobody's.
 type noNumber struct{}
