@@ -374,6 +374,24 @@ func TestANumberIsFoundAsItIsNamed(t *testing.T) {
 	}
 }
 
+// TestAPlanStopsAtTheFirstRowThatNames: the other rows of a table matter only where they are told of.
+func TestAPlanStopsAtTheFirstRowThatNames(t *testing.T) {
+	f, path := opened(t)
+	exec1(t, path, `INSERT INTO t VALUES ('mauve'), ('mauve'), ('rose'), ('mauve')`)
+	for _, found := range []bool{false, true} {
+		req, asked, told := mauve, 0, 0
+		req.Dry, req.Concerns = true, func(b []byte) bool { asked++; return mauve.Concerns(b) }
+		if found {
+			req.Found = func(string, string, bool) { told++ }
+		}
+		_, err := Medium{File: f}.Scrub(t.Context(), req)
+		must(t, err)
+		if !found && asked > 2 || found && told != 3 { // once for the row, and once for what its redaction leaves
+			t.Errorf("found %v: asked %d times, told of %d rows", found, asked, told)
+		}
+	}
+}
+
 // TestEditedJSONCellIsPlannedValueByValue: Retain changes one value of a row's JSON text between the plan and the scrub;
 // the other values must go as planned, and what the plan did not list must stay.
 func TestEditedJSONCellIsPlannedValueByValue(t *testing.T) {

@@ -111,7 +111,7 @@ func (m Medium) wouldClean(q *Query, req model.ScrubRequest) error {
 				return err
 			}
 			err = eachRow(q, table.name, key, p.columns, where, args, func(at, cells []any) error {
-				names := clean(at, cells, req, nil) != nil
+				names := (!found || req.Found != nil) && clean(at, cells, req, nil) != nil
 				found = found || names
 				tell(p, at, cells, names)
 				return nil
