@@ -169,6 +169,7 @@ func TestScrub(t *testing.T) {
 	t.Run("numbers of side tables", func(t *testing.T) { sideNumbers(t, srv) })
 	t.Run("a node and an edge of one name", func(t *testing.T) { sideTies(t, srv) })
 	t.Run("a row of a held and of a removed item", func(t *testing.T) { sideOfBoth(t, srv) })
+	t.Run("a side table that is dropped meanwhile", func(t *testing.T) { sideDropped(t, srv) })
 	t.Run("side tables with rules", func(t *testing.T) { sideRules(t, srv) })
 	t.Run("tables of other programs", func(t *testing.T) { besideOthers(t, srv) })
 	t.Run("elsewhere", func(t *testing.T) { namedElsewhere(t, srv) })
@@ -360,6 +361,24 @@ func sideOfBoth(t *testing.T, srv *testpg.Server) {
 	}
 	if got := testpg.Value(t, dsn, `SELECT string_agg(n::text, ' ' ORDER BY n) FROM memdesk.ties`); got != "2 4" {
 		t.Errorf("rows %q are left, want 2 and 4", got)
+	}
+}
+
+// sideDropped must clean the other side tables.
+func sideDropped(t *testing.T, srv *testpg.Server) {
+	dsn := database(t, srv, "dropped", "postgres")
+	s := create(t, dsn)
+	testpg.Exec(t, dsn, `CREATE TABLE memdesk.a (words text); CREATE TABLE memdesk.b (words text); CREATE TABLE memdesk.c (words text); INSERT INTO memdesk.c VALUES ('`+hers+`')`)
+	req := naming()
+	req.Step = func(layer, what string) {
+		if layer == "a" && strings.HasPrefix(what, "rows") {
+			testpg.Exec(t, dsn, `DROP TABLE memdesk.b`)
+		}
+	}
+	res, err := s.Maintainer().Scrub(t.Context(), req)
+	got := verdicts(t, res, err)
+	if b, c := got["b (rows)"], got["c (rows)"]; b.Verdict != model.VerdictOutOfScope || c.Verdict != model.VerdictClean || c.Rows != 1 {
+		t.Errorf("the dropped table %+v, the other %+v", b, c)
 	}
 }
 

@@ -55,9 +55,9 @@ func (m maintainer) scrubSideTables(ctx context.Context, req model.ScrubRequest,
 	return out, err
 }
 
-// allowed reports whether the role has all of these privileges on a table.
+// allowed reports whether the role has all of these privileges on a table; none on one that is dropped meanwhile.
 func allowed(q *query, table string, privileges ...string) (may bool, err error) {
-	_, err = q.One(`SELECT bool_and(has_table_privilege(c.oid, p)) FROM pg_class c, unnest($2::text[]) p
+	_, err = q.One(`SELECT COALESCE(bool_and(has_table_privilege(c.oid, p)), FALSE) FROM pg_class c, unnest($2::text[]) p
 		WHERE c.relnamespace = to_regnamespace('memdesk') AND c.relname = $1`, []any{table, privileges}, &may)
 	return may, err
 }
