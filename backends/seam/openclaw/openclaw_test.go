@@ -415,7 +415,7 @@ func TestErasureOfTheIndex(t *testing.T) {
 	}
 }
 
-// TestIndexOfAHeldFile: the rows of a file on hold stay as they are, and are listed.
+// TestIndexOfAHeldFile: the rows of a file on hold stay as they are, are listed, and are none of those that go.
 func TestIndexOfAHeldFile(t *testing.T) {
 	dir := state(t)
 	path := filepath.Join(dir, "agents/main/agent/openclaw-agent.sqlite")
@@ -446,6 +446,14 @@ func TestIndexOfAHeldFile(t *testing.T) {
 		}
 	}
 	_, err := s.Maintainer.Scrub(t.Context(), list)
+	must(t, err)
+	goes := req
+	goes.Dry, goes.Found = true, func(layer, text string, _ bool) {
+		if strings.Contains(before, text) {
+			t.Errorf("told of a row in %s: %s", layer, text)
+		}
+	}
+	_, err = s.Maintainer.Scrub(t.Context(), goes)
 	must(t, err)
 	_, err = s.Maintainer.Scrub(t.Context(), req)
 	must(t, err)

@@ -346,7 +346,7 @@ func (d *Database) tell(ctx context.Context, req model.ScrubRequest) error {
 	}
 	m := d.Medium(f)
 	m.Items = nil
-	_, err = m.Scrub(ctx, model.ScrubRequest{Dry: true, Removed: req.Removed, Subjects: req.Subjects, Concerns: req.Concerns, Redact: req.Redact, Found: func(layer, text string, whole bool) {
+	_, err = m.Scrub(ctx, model.ScrubRequest{Dry: true, Held: req.Held, Removed: req.Removed, Subjects: req.Subjects, Concerns: req.Concerns, Redact: req.Redact, Found: func(layer, text string, whole bool) {
 		at := d.Layer
 		if slices.Contains(d.Apart, strings.TrimPrefix(layer, f.Name+":")) {
 			at = d.ApartLayer
