@@ -45,8 +45,8 @@ func (m Medium) belonging(q *Query, table sideTable, key []string, req model.Scr
 			return nil
 		})
 	}
-	held, err := m.held(q, table.name, req.Removed)
-	for _, t := range held {
+	ties, err := m.allTies(q, table.name, req.Removed)
+	for _, t := range ties {
 		cond, list := t.these()
 		err = cmp.Or(err, mark(cond, list))
 	}

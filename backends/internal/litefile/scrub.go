@@ -430,8 +430,8 @@ func (m Medium) ties(q *Query, table string, ids []string) (out []tie, err error
 	return slices.DeleteFunc(out, func(t tie) bool { return len(t.of) == 0 }), nil
 }
 
-// held are all rows of a table that belong to items on hold, their own among them.
-func (m Medium) held(q *Query, table string, ids []string) ([]tie, error) {
+// allTies are those of all rows of a table that belong to items, the rows of the items themselves among them.
+func (m Medium) allTies(q *Query, table string, ids []string) ([]tie, error) {
 	out, err := m.ties(q, table, ids)
 	if m.Own == nil {
 		return out, err
@@ -463,7 +463,7 @@ func further(where string) string {
 
 // apart narrows a condition to the rows that belong to no item on hold.
 func (m Medium) apart(q *Query, table, where string, ids []string, more ...any) (string, []any, error) {
-	held, err := m.held(q, table, ids)
+	held, err := m.allTies(q, table, ids)
 	var all []string
 	var args []any
 	for _, t := range held {
@@ -484,7 +484,7 @@ func (m Medium) beneath(ctx context.Context, req model.ScrubRequest) error {
 	return m.File.View(ctx, "texts", func(q *Query) error {
 		tables, err := m.sideTables(q)
 		for _, table := range tables {
-			held, herr := m.held(q, table.name, req.Held)
+			held, herr := m.allTies(q, table.name, req.Held)
 			if err = cmp.Or(err, herr); err != nil {
 				return err
 			}
