@@ -108,9 +108,9 @@ type ScrubRequest struct {
 	// Dry calls May and MayEdit for everything that would be cleaned once Removed are gone, and does nothing
 	// else: it takes no lock, changes nothing, and has no results.
 	Dry bool
-	// Found is called by a dry run over a database, for its rows that are no items: with the whole row, one cell
-	// to a line, where it belongs to Removed or to Subjects, or goes because it names the subject, and else with
-	// each cell that names the subject. May be nil.
+	// Found is called by a dry run over SQLite files, for their rows that are no items and belong to none of Held: with the
+	// whole row, one cell to a line, where it belongs to Removed or to Subjects, or goes because it names the subject, and
+	// else with each cell that names the subject. A server's tables and Crewship's index are not shown. May be nil.
 	Found func(layer, text string, whole bool)
 	// Listed are the store's layers where the caller has just listed them, so that a dry run does not list
 	// them again. May be nil.

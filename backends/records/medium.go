@@ -28,9 +28,10 @@ type ServerMedium struct {
 	Unread func(tx Tx) (why map[string]string, err error)
 	// Outside names data that no statement reaches.
 	Outside string
-	// Clean removes and rewrites rows that are no items, before the tables are rewritten without dead rows;
-	// done counts them by table. It asks may before it changes a table, which a dry run never allows. nil:
-	// there are none.
+	// Clean removes and rewrites rows that are no items, and values beside the text in rows of edited items, before
+	// the tables are rewritten without dead rows; done counts the rows by table. It asks may before it changes a table
+	// because rows name the person, which a dry run never allows, and MayEdit before it changes a value of an edited
+	// item. nil: there is nothing to clean.
 	Clean func(tx Tx, req model.ScrubRequest, may func(table string) bool) (done map[string]int64, err error)
 	// Beneath yields the texts of model.ScrubRequest.Beneath. nil: the items show everything.
 	Beneath func(tx Tx, held []string, yield func(id, text string)) error
