@@ -336,6 +336,9 @@ func cutSlugs(book []byte, drop func(slug string) bool) ([]byte, int, error) {
 // apart replaces the entries of notes on hold in a book by marks, which nothing edits; back undoes that. each receives
 // the entries.
 func (w *scrubbing) apart(book []byte, each func(id string, entry []byte)) (rest []byte, back func([]byte) []byte) {
+	if len(w.req.Held) == 0 {
+		return book, func(b []byte) []byte { return b }
+	}
 	held := map[string]string{}
 	for _, id := range w.req.Held {
 		held[slugOf(id)] = id
