@@ -98,10 +98,9 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	s := &store{path: c.Path, profile: profile, tree: tree, redact: c.Transcripts == Redact}
 	s.layout = &notes.Layout{
 		Tiers: s.tiers(), Enter: s.enter, Item: s.item, Head: s.head, Scope: s.scope, Address: s.address, Check: s.check, Fresh: s.fresh,
-		Wrote: s.wrote, Removed: s.removed, Rewrites: s.rewrites, Beside: s.beside, Side: s.side, Path: unside, Deep: s.deep,
+		Wrote: s.wrote, Removed: s.removed, Rewrites: s.rewrites, Beside: s.beside, Side: s.side, Path: unside, Deep: s.deep, Outside: s.outside,
 	}
 	said = append(said, "profile "+profile)
-	s.layout.Outside = s.outside
 	if profile == codex {
 		s.layout.Parts = s.codexParts(c)
 		said = append(said, "Codex writes its files anew from memories_1.sqlite: an item can be forgotten and not edited, and comes back unless its row goes too")
@@ -112,12 +111,11 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	if profile == gemini {
 		deviations = declared.Deviate("the one file is everybody's: a key would name one memory, and the write would replace all", "R10")
 	}
-	out, err := notes.Open(ctx, notes.Config{
+	return notes.Open(ctx, notes.Config{
 		Deviations: deviations,
 		Name:       c.Name, Kind: Kind, Path: c.Path, Tree: tree, ReadOnly: c.ReadOnly, Unknown: s.unknown(), Features: tree.Capabilities().Features(),
 		Clock: c.Clock, Notes: said, Layout: s.layout, SearchOnly: c.SearchOnly,
 	})
-	return out, err
 }
 
 // Tree is the directory as the seam sees it.
@@ -477,13 +475,10 @@ func unside(name string) string { return strings.TrimPrefix(name, transcripts) }
 
 // codexParts are the database from which Codex rewrites its memories, and their git repository.
 func (s *store) codexParts(c Config) []notes.Part {
-	return []notes.Part{s.codexRows(), &media.Repository{Path: filepath.Join(s.path, "memories", ".git"), Layer: "memories/.git", Rewrite: c.Git == Rewrite}}
-}
-
-func (s *store) codexRows() *media.Database {
-	return &media.Database{Path: filepath.Join(s.path, codexDatabase), Layer: codexDatabase, Others: true, Medium: func(f *litefile.File) litefile.Medium {
+	rows := &media.Database{Path: filepath.Join(s.path, codexDatabase), Layer: codexDatabase, Others: true, Medium: func(f *litefile.File) litefile.Medium {
 		return litefile.Medium{File: f, NamedRows: map[string]string{"stage1_outputs": "1"}} // else Codex's second phase rewrites the rest from it
 	}}
+	return []notes.Part{rows, &media.Repository{Path: filepath.Join(s.path, "memories", ".git"), Layer: "memories/.git", Rewrite: c.Git == Rewrite}}
 }
 
 const codexDatabase = "memories_1.sqlite"
