@@ -227,7 +227,9 @@ func (d Desk) Delete(ctx context.Context, id, repo string) Result[None] {
 	if err == nil && res.Removed == 0 {
 		err = missing("delete", id)
 	}
-	return answer(None{}, err)
+	out := answer(None{}, err)
+	out.Warnings = res.Warnings
+	return out
 }
 
 // Close ends an item.

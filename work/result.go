@@ -15,6 +15,7 @@ type Result[T any] struct {
 	Total   int64    `json:"-"` // of a list: all matches, those beyond the limit too
 	// Problems of a list name parts of the store that could not be looked at.
 	Problems []string `json:"-"`
+	Warnings []string `json:"-"` // of Delete: what stays of the item in others
 }
 
 // Failure is why a method did not succeed. Code is a published one (B4).

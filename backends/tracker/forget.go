@@ -9,7 +9,7 @@ import (
 	"memdesk/model"
 )
 
-// Forget removes one entry and the pairs that name it. It leaves no tombstone.
+// Forget removes one entry and the pairs that name it, but for those inside other items' lines (staying). It leaves no tombstone.
 func (a *adapter) Forget(ctx context.Context, req model.ForgetRequest) (model.ForgetResult, error) {
 	err := cmp.Or(a.begin(ctx, "forget", true), req.CheckSelectors(), a.CheckBound("forget", req.WorkspaceID, req.AgentID, req.CrewID))
 	if err != nil {

@@ -153,8 +153,8 @@ type Backend interface {
 	// when another writer was faster. Nothing is written when nothing differs. Other entries are never
 	// changed. Put returns the stored record.
 	Put(ctx context.Context, id string, change func(have Record, exists bool) (Record, error)) (Record, error)
-	// Remove removes one entry with the pairs that name it; an absent one is false
-	// and no error. check may refuse, by its error.
+	// Remove removes one entry with the pairs that name it, but for those inside other items' lines; an absent one
+	// is false and no error. check may refuse, by its error.
 	Remove(ctx context.Context, id string, check func(Record) error) (bool, error)
 	// Ping checks that the store answers, and changes nothing.
 	Ping(ctx context.Context) error

@@ -321,7 +321,9 @@ func (a *app) workCloseCommand() *cobra.Command {
 
 func (a *app) workDeleteCommand() *cobra.Command {
 	return a.workRefCommand("delete REF", "Remove a work item and its pairs; those in other items' own lines stay", "delete", func(ctx context.Context, d work.Desk, id string) *work.Failure {
-		return d.Delete(ctx, id, "").Error
+		r := d.Delete(ctx, id, "")
+		a.sayEach(r.Warnings, "warning: %s")
+		return r.Error
 	})
 }
 

@@ -137,6 +137,17 @@ func TestWorkIsChanged(t *testing.T) {
 	}
 }
 
+// TestADeletionSaysWhoStillNamesTheItem: another item's own line keeps its pair.
+func TestADeletionSaysWhoStillNamesTheItem(t *testing.T) {
+	d := newDesk(t)
+	dir := filepath.Join(d.dir, "repo", ".beads")
+	must(t, os.MkdirAll(dir, 0o755))
+	must(t, os.WriteFile(filepath.Join(dir, "issues.jsonl"), []byte(`{"id":"a","title":"first"}`+"\n"+`{"id":"b","title":"second","dependencies":[{"issue_id":"b","depends_on_id":"a","type":"blocks"}]}`+"\n"), 0o644))
+	if r := d.run("--open", "beads="+dir, "work", "delete", "beads:a", "--yes"); r.code != 0 || !strings.Contains(r.err, "warning: these items still name it in their own dependencies: b") {
+		t.Errorf("%d %s", r.code, r.err)
+	}
+}
+
 // TestUndoOfARepair: the lines must come back in their places, and the entry must name the act.
 func TestUndoOfARepair(t *testing.T) {
 	d := newDesk(t)
