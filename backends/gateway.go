@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"memdesk/backends/gateway"
@@ -44,15 +43,13 @@ func checkGateway(c StoreConfig, set func(string) bool) (string, error) {
 				return key, fmt.Errorf("%s stands in the config.json that path names: give one or the other", key)
 			}
 		}
-		c.BaseURL, c.UserID = "http://localhost", "in-the-file" // the rest is checked here, these when it is opened
+		c.BaseURL, c.UserID, c.Scope = "http://localhost", "in-the-file", gateway.Scopes // the rest is checked here, these when it is opened
 	}
 	cfg := gatewayConfig(c, Env{})
 	if bad := cfg.Check(); bad != nil {
 		return bad.Key, bad
 	}
 	switch {
-	case !set("path") && !set("scope"): // it has no default (G3)
-		return "scope", fmt.Errorf("scope must not be empty: give some of %s", strings.Join(gateway.Scopes, ", "))
 	case set("top_k") && c.TopK < 1:
 		return "top_k", fmt.Errorf("top_k must be 1 to %d", gateway.MaxTopK)
 	case set("timeout") && c.Timeout == 0:

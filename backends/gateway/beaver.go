@@ -186,12 +186,10 @@ func gatewayBlock(block map[string]any) (Config, error) {
 const longestTimeout = 24 * time.Hour
 
 func beaverNumbers(block map[string]any, c *Config) error {
-	// The block has no default scope: a missing scope is an empty one (G3).
 	list, ok := block["scope"].([]any)
 	if v, there := block["scope"]; there && !ok && v != nil {
 		return badBeaver("memory.gateway.scope must be a list")
 	}
-	c.Scope = []string{}
 	for _, v := range list {
 		s, ok := v.(string)
 		if !ok {

@@ -46,7 +46,7 @@ type Config struct {
 	UserKey model.Secret
 
 	AppID, ProjectID string
-	Scope            []string      // nil: current_chat and resources, as in the published example
+	Scope            []string      // some of Scopes; it has no default
 	TopK             int           // 0: DefaultTopK
 	Timeout          time.Duration // of one request; 0: DefaultTimeout
 
@@ -94,7 +94,7 @@ func wrong(key, format string, args ...any) *ConfigError {
 }
 
 // Check applies every rule that needs neither the key nor the network (G2 to G4): nil, or the first error.
-// Missing values are not wrong, apart from BaseURL and UserID.
+// Missing values are not wrong, apart from BaseURL, UserID and Scope (G3).
 func (c Config) Check() *ConfigError {
 	if err := checkURL(c.BaseURL); err != nil {
 		return err
@@ -150,9 +150,9 @@ func checkURL(base string) *ConfigError {
 	return nil
 }
 
-// checkScope is G3; nil means left out, empty is an error. A repeated scope is reported.
+// checkScope is G3.
 func checkScope(scope []string) *ConfigError {
-	if scope != nil && len(scope) == 0 {
+	if len(scope) == 0 {
 		return wrong("scope", "must not be empty: give some of %s", strings.Join(Scopes, ", "))
 	}
 	for _, s := range scope {
@@ -221,9 +221,7 @@ func (c Config) filled() Config {
 			scope = append(scope, s)
 		}
 	}
-	if c.Scope = scope; scope == nil {
-		c.Scope = []string{"current_chat", "resources"}
-	}
+	c.Scope = scope
 	if c.Clock == nil {
 		c.Clock = clock.System{}
 	}

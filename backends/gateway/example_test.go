@@ -13,7 +13,7 @@ import (
 func ExampleAgent_Turn() {
 	ctx := context.Background()
 	agent, err := gateway.NewAgent(ctx, gateway.MemoryGateway, gateway.Config{
-		BaseURL: "http://127.0.0.1:8080", UserID: "ana", UserKey: model.NewSecret("key"),
+		BaseURL: "http://127.0.0.1:8080", UserID: "ana", UserKey: model.NewSecret("key"), Scope: []string{"current_chat", "resources"},
 	})
 	if err != nil {
 		fmt.Println(err)

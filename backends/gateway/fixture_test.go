@@ -92,7 +92,7 @@ func (tr transcript) run(t *testing.T) {
 	}
 	refused := cfg.Check() != nil // a request that this client never sends
 	if refused {
-		cfg.TopK, cfg.Scope = 0, nil
+		cfg.TopK, cfg.Scope = 0, gateway.Scopes
 	}
 	store := opened(t, cfg)
 	var said strings.Builder

@@ -303,7 +303,8 @@ func TestOpenChecksEverything(t *testing.T) {
 		"base_url is no URL":         func(c *gateway.Config) { c.BaseURL = "http://h:" + userKey },
 		"user_id must not be empty":  func(c *gateway.Config) { c.UserID = "" },
 		"user_key must not be empty": func(c *gateway.Config) { c.UserKey = model.NewSecret(" \n") },
-		"scope must not be empty":    func(c *gateway.Config) { c.Scope = []string{} },
+		"scope must not be empty":    func(c *gateway.Config) { c.Scope = nil },
+		"must not be empty: give":    func(c *gateway.Config) { c.Scope = []string{} },
 		"scope holds":                func(c *gateway.Config) { c.Scope = []string{"resources", "world"} },
 		"top_k must be 1 to 100":     func(c *gateway.Config) { c.TopK = 101 },
 		"timeout must be more":       func(c *gateway.Config) { c.Timeout = -1 },
@@ -328,7 +329,7 @@ func TestOpenChecksEverything(t *testing.T) {
 // TestTheKeyCrossesNoNetworkInClear: http is allowed only on this machine.
 func TestTheKeyCrossesNoNetworkInClear(t *testing.T) {
 	for _, url := range []string{"http://gateway.internal", "http://10.0.0.1:80", "http://localhost.example.org", "HTTP://gateway.internal"} {
-		cfg := gateway.Config{BaseURL: url, UserID: "u", UserKey: model.NewSecret(userKey)}
+		cfg := gateway.Config{BaseURL: url, UserID: "u", UserKey: model.NewSecret(userKey), Scope: []string{"resources"}}
 		if _, err := gateway.Open(t.Context(), cfg); !errors.Is(err, model.InvalidInput) || !strings.Contains(err.Error(), "https") {
 			t.Errorf("%s: %v", url, err)
 		}
@@ -341,7 +342,7 @@ func TestAHitKeepsWhatTheGatewayTells(t *testing.T) {
 	s := newServer(t)
 	s.text("/memories/search", `{"results":[{"id":"m1","session_id":"chat:9","text":"tea","source_scope":"resources","resource_uri":"wiki://tea","raw":{"x":1}},
 		{"id":"m2","text":"rye","resource_uri":"file:///home/ana/rye.md"}]}`)
-	res, err := recall(t, opened(t, gateway.Config{BaseURL: s.URL, UserID: "u", UserKey: model.NewSecret(userKey)}), "tea")
+	res, err := recall(t, opened(t, gateway.Config{BaseURL: s.URL, UserID: "u", UserKey: model.NewSecret(userKey), Scope: []string{"resources"}}), "tea")
 	noErr(t, err)
 	want := []model.Field{{Name: "session_id", Value: "chat:9", ReadOnly: true}, {Name: "source_scope", Value: "resources", ReadOnly: true}, {Name: "resource_uri", Value: "wiki://tea", ReadOnly: true}}
 	if len(res.Hits) != 2 || !slices.Equal(res.Hits[0].Meta, want) || len(res.Hits[1].Meta) != 0 {

@@ -125,7 +125,7 @@ func (s *server) last() string {
 }
 
 func config(url string) gateway.Config {
-	return gateway.Config{Name: "gw", BaseURL: url, UserID: "u1", UserKey: model.NewSecret(userKey), Timeout: 5 * time.Second}
+	return gateway.Config{Name: "gw", BaseURL: url, UserID: "u1", UserKey: model.NewSecret(userKey), Scope: []string{"current_chat", "resources"}, Timeout: 5 * time.Second}
 }
 
 func opened(t *testing.T, cfg gateway.Config) model.Store {
