@@ -672,7 +672,7 @@ func TestSecretFiles(t *testing.T) {
 		if err := os.Chmod(path, tt.mode); err != nil {
 			t.Fatal(err)
 		}
-		c := backends.StoreConfig{Name: "gw", Kind: "gateway", BaseURL: "http://127.0.0.1:1", UserID: "u", UserKeyFile: path}
+		c := backends.StoreConfig{Name: "gw", Kind: "gateway", BaseURL: "http://127.0.0.1:1", UserID: "u", UserKeyFile: path, Scope: []string{"resources"}}
 		fleet := backends.Open(t.Context(), backends.Builtin(), []backends.StoreConfig{c}, backends.Env{}, backends.Policy{Audit: backends.Unrecorded})
 		err := fleet.Members()[0].Err
 		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "k3y") || strings.Contains(err.Error(), path)) {

@@ -325,12 +325,12 @@ func TestTheLineOfAHeldFileAmongBytes(t *testing.T) {
 func TestAHeldLineWhoseNumberNamesThePerson(t *testing.T) {
 	w := newWorld(t)
 	const below, line = "projects/-a/memory/", "- [Ana Zxribeiro](ana-zxribeiro.md) — hers\n"
-	begin := "# Index" + strings.Repeat("\n", 42)
+	begin := "# Index" + strings.Repeat("\n", 100042) // in no time of day
 	dir := filepath.Join(w.dir, "claude")
 	plant(t, dir, map[string]string{below + "MEMORY.md": begin + line + "- [Tea](tea.md) — for " + name + "\n", below + "ana-zxribeiro.md": "likes rye", below + "tea.md": "is hot"})
 	w.more = []backends.StoreConfig{{Name: "claude", Kind: "claude", Path: dir}}
 	w.open()
-	r, err := w.desk.File(t.Context(), gdpr.Intake{Subject: ana, Aliases: []string{name, "42"}, Received: "2026-02-20", Ground: "a letter"})
+	r, err := w.desk.File(t.Context(), gdpr.Intake{Subject: ana, Aliases: []string{name, "100042"}, Received: "2026-02-20", Ground: "a letter"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -277,7 +277,7 @@ func TestGatewayHasNoDelete(t *testing.T) {
 	}))
 	t.Cleanup(gw.Close)
 	t.Setenv("MEMDESK_GDPR_TOKEN", "uk_test")
-	w.more = []backends.StoreConfig{{Name: "gate", Kind: "gateway", BaseURL: gw.URL, UserID: "u", UserKeyEnv: "MEMDESK_GDPR_TOKEN"}}
+	w.more = []backends.StoreConfig{{Name: "gate", Kind: "gateway", BaseURL: gw.URL, UserID: "u", UserKeyEnv: "MEMDESK_GDPR_TOKEN", Scope: []string{"resources"}}}
 	w.open()
 	r := w.file()
 	p := w.plan(r.ID)
