@@ -151,7 +151,7 @@ func (s *Server) dress(cmd *exec.Cmd) {
 const keep = `bin=$1 dir=$2
 shift 2
 "$bin/postgres" -D "$dir/data" -k "$dir" -c listen_addresses= -c fsync=off -c full_page_writes=off \
-  -c max_connections=120 -c shared_buffers=64MB -c min_wal_size=32MB -c max_wal_size=64MB -c wal_level=minimal -c max_wal_senders=0 -c autovacuum_naptime=10s "$@" >"$dir/log" 2>&1 </dev/null &
+  -c max_connections=120 -c shared_buffers=64MB -c min_wal_size=32MB -c max_wal_size=64MB -c wal_level=minimal -c max_wal_senders=0 -c autovacuum=off "$@" >"$dir/log" 2>&1 </dev/null &
 server=$!
 read -r word
 kill -QUIT $server 2>/dev/null
