@@ -121,7 +121,8 @@ func (q *search) removed(m *subject.Matcher, going map[string]bool) []string {
 	return out
 }
 
-// underNamed maps an item to the one with which it would fall and which stays, though its id names the person.
+// underNamed maps an item to its parent, where the parent stays although its id names the person: the item would fall with
+// it.
 func (q *search) underNamed(ctx context.Context, m *subject.Matcher, going map[string]bool) (map[string]string, error) {
 	under := map[string]string{}
 	if q.store.Falls == nil {

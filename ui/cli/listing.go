@@ -44,7 +44,7 @@ type watchRound struct {
 	first     bool
 	whole     bool              // each row has a name of its own
 	now, last map[string]string // output of a row, by the row's name; of a line, by the line
-	ended     func() error      // why the watch is over: a look that was cut short brings no news
+	ended     func() error      // returns why the watch is over, nil while it goes on: a look that was cut short is not printed
 }
 
 // isNew reports whether the watch goes on and the last round did not print the same line under this name.
