@@ -20,116 +20,109 @@ import (
 
 // ParseConfig checks text as a configuration; file is named in errors.
 func ParseConfig(reg *Registry, file, text string) (Config, error) {
-	cfg := Config{File: file}
-	at := locateKeys(text)
-	cfg.at = at
+	cfg := Config{File: file, at: locateKeys(text)}
 	found := findings{file: file}
-	fail := found.add
 	var raw struct {
 		Stores []map[string]any `toml:"store"`
 	}
 	if _, err := toml.Decode(text, &raw); err == nil {
-		wrongTypes(reg, raw.Stores, func(i int, key, want string) { fail(at.inStore(i, key), "%s wants %s", key, want) })
+		wrongTypes(reg, raw.Stores, func(i int, key, want string) { found.add(cfg.at.inStore(i, key), "%s wants %s", key, want) })
 	}
 	if strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") || !utf8.ValidString(text) {
-		fail(position{1, 1}, "the file is not UTF-8 text; save it as UTF-8")
+		found.add(position{1, 1}, "the file is not UTF-8 text; save it as UTF-8")
 	}
 	if len(found.all) > 0 { // the decoder ends at the first
 		return Config{}, found.err()
 	}
 	meta, err := toml.Decode(text, &cfg)
 	if err != nil {
-		pos, msg := at.decodeError(err)
-		fail(pos, "%s", msg)
+		pos, msg := cfg.at.decodeError(err)
+		found.add(pos, "%s", msg)
 		return Config{}, found.err()
 	}
-	var unknown toml.Key
-	undecoded := meta.Undecoded()
-	for _, key := range undecoded {
-		if key[0] == "store" || len(unknown) > 0 && len(key) > len(unknown) && slices.Equal(key[:len(unknown)], unknown) {
-			continue // the keys of stores are checked by their kinds below, and what an unknown table holds need not be
-		}
-		unknown = key
-		fail(at.find(key), "unknown key %s; %s", key, suggest(key[len(key)-1], keysIn(key[:len(key)-1])))
-	}
-	spelled := map[string]bool{}      // the keys of store blocks
-	for _, key := range meta.Keys() { // the decoder takes a key in any case, the checks below only as it is written here
-		if word := key[:min(2, len(key))].String(); word != strings.ToLower(word) && key[0] != "store" && !slices.ContainsFunc(undecoded, func(u toml.Key) bool { return slices.Equal(u, key) }) {
-			fail(at.find(key), "unknown key %s; did you mean %s?", word, strings.ToLower(word))
-		}
-		if strings.EqualFold(key[0], "store") {
-			spelled[key[0]] = true
-		}
-	}
-	if cfg.Audit.SegmentBytes != 0 && cfg.Audit.SegmentBytes < minSegment {
-		fail(at.find(toml.Key{"audit", "segment_bytes"}), "audit.segment_bytes must be %d or more", minSegment)
-	}
-	if why := cfg.Operator.check(); why != "" {
-		fail(at.find(toml.Key{"operator"}), "%s", why)
-	}
+	fail := func(key toml.Key, format string, args ...any) { found.add(cfg.at.find(key), format, args...) }
+	spelled := checkKeys(meta, fail)
 	cfg.Operator.Names = cfg.Operator.names()
-	if why := cfg.Audit.check(); why != "" {
-		fail(at.find(toml.Key{"audit"}), "%s", why)
-	}
-	if t := cfg.UI.Theme; t != "" && !slices.Contains(Themes, t) {
-		fail(at.find(toml.Key{"ui", "theme"}), "theme %q is not there; %s", t, suggest(t, Themes))
-	}
-	if d := time.Duration(cfg.UI.IdleLock); d > 0 && d < minIdle {
-		fail(at.find(toml.Key{"ui", "idle_lock"}), "ui.idle_lock must be %s or more, or 0s for never: a shorter one locks before a key can be pressed", minIdle)
-	}
-	if p := cfg.UI.Poll; p != nil && *p > 0 && time.Duration(*p) < minPoll {
-		fail(at.find(toml.Key{"ui", "poll"}), "ui.poll must be %s or more, or 0s for never", minPoll)
-	}
-	if u := cfg.Door.Untrusted; u != "" && u != "label" && u != "review" {
-		fail(at.find(toml.Key{"door", "untrusted"}), "door.untrusted is \"label\" or \"review\"")
-	}
-	if a := cfg.GDPR.Approval; a != "" && a != "signature" && a != "session" {
-		fail(at.find(toml.Key{"gdpr", "approval"}), "gdpr.approval is \"signature\" or \"session\"")
-	}
-	if i := slices.IndexFunc(cfg.GDPR.Approvers, func(key string) bool { return !strings.HasPrefix(key, "SHA256:") }); i >= 0 {
-		fail(at.find(toml.Key{"gdpr", "approvers"}), "gdpr.approvers are fingerprints of keys, SHA256:…, not %q", cfg.GDPR.Approvers[i])
-	}
-	if r := cfg.Scanner.Recall; r != "" && r != "label" && r != "withhold" {
-		fail(at.find(toml.Key{"scanner", "recall"}), "scanner.recall is \"label\" or \"withhold\"")
-	}
-	for name, channels := range cfg.Door.Trust {
-		if i := slices.IndexFunc(channels, func(c string) bool { return !slices.Contains([]string{"user", "tool", "web", "agent"}, c) }); i >= 0 {
-			fail(at.find(toml.Key{"door", "trust", name}), "door.trust: a channel is user, tool, web or agent, not %q", channels[i])
-		}
-	}
-	if m := cfg.GDPR.MaxShare; m != nil && !(*m >= 0 && *m <= 1) {
-		fail(at.find(toml.Key{"gdpr", "max_share"}), "gdpr.max_share is a part of a store, from 0 to 1")
-	}
-	// A zero that is written is not the default: it would be taken for the opposite of what it says.
-	for _, zero := range []struct {
-		table, key string
-		value      Duration
-		advice     string
-	}{
-		{"undo", "keep", cfg.Undo.Keep, "undo keeps what a change replaced or removed, for a short time too: write 1h for an hour"},
-		{"gdpr", "approval_valid", cfg.GDPR.ApprovalValid, "an approval needs time to be used: write 1h for an hour"},
-		{"gdpr", "keep_closed", cfg.GDPR.KeepClosed, "write 1d for a day; without the key closed requests are kept for ever"},
-	} {
-		if zero.value == 0 && meta.IsDefined(zero.table, zero.key) {
-			fail(at.find(toml.Key{zero.table, zero.key}), "%s.%s must be more than 0s: %s", zero.table, zero.key, zero.advice)
-		}
-	}
-	if slices.ContainsFunc(cfg.Conflict.Hosts, func(h string) bool { return len(h) < 2 || strings.ContainsAny(h, "/\x00") }) {
-		fail(at.find(toml.Key{"conflict", "hosts"}), "a host of conflict.hosts has two characters or more and no slash")
-	}
+	cfg.checkTables(meta, fail)
 	if len(spelled) > 1 { // the decoder takes each list for the stores, and keeps the one that it meets last
-		fail(position{at.block(0), 1}, "the stores stand under several keys, %s: write [[store]] for each", strings.Join(slices.Sorted(maps.Keys(spelled)), " and "))
+		found.add(position{cfg.at.block(0), 1}, "the stores stand under several keys, %s: write [[store]] for each", strings.Join(slices.Sorted(maps.Keys(spelled)), " and "))
 		return Config{}, found.err()
 	}
-	cfg.checkStores(reg, at, fail, raw.Stores)
+	cfg.checkStores(reg, cfg.at, found.add, raw.Stores)
 	if key, why := cfg.checkOfficer(); why != "" {
-		fail(at.find(toml.Key{key}), "%s", why)
+		fail(toml.Key{key}, "%s", why)
 	}
 	if len(found.all) > 0 {
 		return Config{}, found.err()
 	}
 	return cfg, nil
 }
+
+// checkKeys refuses unknown keys outside of store blocks, and returns the spellings of the key of these blocks.
+func checkKeys(meta toml.MetaData, fail func(key toml.Key, format string, args ...any)) map[string]bool {
+	var unknown toml.Key
+	undecoded := meta.Undecoded()
+	for _, key := range undecoded {
+		if key[0] == "store" || len(unknown) > 0 && len(key) > len(unknown) && slices.Equal(key[:len(unknown)], unknown) {
+			continue // the kinds check the keys of their stores, and what an unknown table holds need not be checked
+		}
+		unknown = key
+		fail(key, "unknown key %s; %s", key, suggest(key[len(key)-1], keysIn(key[:len(key)-1])))
+	}
+	spelled := map[string]bool{}
+	for _, key := range meta.Keys() { // the decoder takes a key in any case, the checks only as it is written here
+		if word := key[:min(2, len(key))].String(); word != strings.ToLower(word) && key[0] != "store" && !slices.ContainsFunc(undecoded, func(u toml.Key) bool { return slices.Equal(u, key) }) {
+			fail(key, "unknown key %s; did you mean %s?", word, strings.ToLower(word))
+		}
+		if strings.EqualFold(key[0], "store") {
+			spelled[key[0]] = true
+		}
+	}
+	return spelled
+}
+
+// checkTables refuses wrong values outside of store blocks.
+func (c *Config) checkTables(meta toml.MetaData, fail func(key toml.Key, format string, args ...any)) {
+	idle, poll, share := time.Duration(c.UI.IdleLock), c.UI.Poll, c.GDPR.MaxShare
+	zero := func(table, key string, value Duration) bool { return value == 0 && meta.IsDefined(table, key) }
+	for _, rule := range []struct {
+		key    string
+		broken bool
+		words  string
+	}{
+		{"audit", c.Audit.check() != "", c.Audit.check()},
+		{"audit.segment_bytes", c.Audit.SegmentBytes != 0 && c.Audit.SegmentBytes < minSegment, fmt.Sprintf("audit.segment_bytes must be %d or more", minSegment)},
+		{"operator", c.Operator.check() != "", c.Operator.check()},
+		{"ui.theme", c.UI.Theme != "" && !slices.Contains(Themes, c.UI.Theme), fmt.Sprintf("theme %q is not there; %s", c.UI.Theme, suggest(c.UI.Theme, Themes))},
+		{"ui.idle_lock", idle > 0 && idle < minIdle, fmt.Sprintf("ui.idle_lock must be %s or more, or 0s for never: a shorter one locks before a key can be pressed", minIdle)},
+		{"ui.poll", poll != nil && *poll > 0 && time.Duration(*poll) < minPoll, fmt.Sprintf("ui.poll must be %s or more, or 0s for never", minPoll)},
+		{"door.untrusted", !oneOf(c.Door.Untrusted, "label", "review"), `door.untrusted is "label" or "review"`},
+		{"scanner.recall", !oneOf(c.Scanner.Recall, "label", "withhold"), `scanner.recall is "label" or "withhold"`},
+		{"gdpr.approval", !oneOf(c.GDPR.Approval, "signature", "session"), `gdpr.approval is "signature" or "session"`},
+		{"gdpr.max_share", share != nil && !(*share >= 0 && *share <= 1), "gdpr.max_share is a part of a store, from 0 to 1"},
+		{"conflict.hosts", slices.ContainsFunc(c.Conflict.Hosts, func(h string) bool { return len(h) < 2 || strings.ContainsAny(h, "/\x00") }),
+			"a host of conflict.hosts has two characters or more and no slash"},
+		// A zero that is written is not the default: it would be taken for the opposite of what it says.
+		{"undo.keep", zero("undo", "keep", c.Undo.Keep), "undo.keep must be more than 0s: undo keeps what a change replaced or removed, for a short time too: write 1h for an hour"},
+		{"gdpr.approval_valid", zero("gdpr", "approval_valid", c.GDPR.ApprovalValid), "gdpr.approval_valid must be more than 0s: an approval needs time to be used: write 1h for an hour"},
+		{"gdpr.keep_closed", zero("gdpr", "keep_closed", c.GDPR.KeepClosed), "gdpr.keep_closed must be more than 0s: write 1d for a day; without the key closed requests are kept for ever"},
+	} {
+		if rule.broken {
+			fail(strings.Split(rule.key, "."), "%s", rule.words)
+		}
+	}
+	if i := slices.IndexFunc(c.GDPR.Approvers, func(key string) bool { return !strings.HasPrefix(key, "SHA256:") }); i >= 0 {
+		fail(toml.Key{"gdpr", "approvers"}, "gdpr.approvers are fingerprints of keys, SHA256:…, not %q", c.GDPR.Approvers[i])
+	}
+	for name, channels := range c.Door.Trust {
+		if i := slices.IndexFunc(channels, func(c string) bool { return !slices.Contains([]string{"user", "tool", "web", "agent"}, c) }); i >= 0 {
+			fail(toml.Key{"door", "trust", name}, "door.trust: a channel is user, tool, web or agent, not %q", channels[i])
+		}
+	}
+}
+
+// oneOf reports whether a value is one of the words, or is not set.
+func oneOf(value string, words ...string) bool { return value == "" || slices.Contains(words, value) }
 
 // Faults are all that is wrong with a configuration, in the order of the file, each with its position.
 type Faults []string
