@@ -303,25 +303,11 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 	if sp.Away > 0 {
 		return nil
 	}
-	count := receipt.Store{Store: sp.Store, Kind: sp.Kind, Items: sp.Items}
+	count := receipt.Store{Store: sp.Store, Kind: sp.Kind, Items: sp.Items, Held: sp.held()}
 	defer func() { x.out.Stores = append(x.out.Stores, count) }()
-	count.Held = sp.held()
 	x.out.Held += count.Held
-	s, err := x.fleet.Store(sp.Store)
-	if err != nil {
-		x.problem(sp.Store, "it cannot be opened: %s", model.KindOf(err))
-		return nil
-	}
-	if sp.Error != "" {
-		x.replan(sp.Store, "%s", sp.Error)
-		return nil
-	}
-	if !slices.Contains(s.Identities(), sp.Where) {
-		x.replan(sp.Store, otherStoreReason)
-		return nil
-	}
-	if x.vanished(ctx, s, sp) {
-		x.problem(sp.Store, vanishedReason)
+	s, ok := x.ready(ctx, sp)
+	if !ok {
 		return nil
 	}
 	s = s.Wrap(erasing)
@@ -330,11 +316,59 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 	if err != nil {
 		return err
 	}
+	err = errors.Join(x.steps(ctx, at, sp, s, called), x.log.flush())
+	var removed, edited []string
+	for st := range x.log.changed(at, sp) {
+		switch {
+		case st.Action == Forget:
+			count.Forgotten++
+			removed = append(removed, st.ID)
+		case st.NewID != "":
+			count.Redacted++
+			removed = append(removed, st.ID)
+		default:
+			count.Redacted++
+			edited = append(edited, st.ID)
+		}
+	}
+	x.out.Forgotten += count.Forgotten
+	x.out.Redacted += count.Redacted
+	if err != nil {
+		return err
+	}
+	x.forgetMoved(ctx, s, sp)
+	x.overDeleted(ctx, s, before)
+	if x.locked[sp.Store] > 0 { // the scrub would wait for the lock again
+		return nil
+	}
+	return x.scrub(ctx, s, at, sp, removed, edited, &count)
+}
+
+// ready returns the store of a part of the plan. Where the part cannot be carried out, it records why.
+func (x *run) ready(ctx context.Context, sp StorePlan) (model.Store, bool) {
+	s, err := x.fleet.Store(sp.Store)
+	switch {
+	case err != nil:
+		x.problem(sp.Store, "it cannot be opened: %s", model.KindOf(err))
+	case sp.Error != "":
+		x.replan(sp.Store, "%s", sp.Error)
+	case !slices.Contains(s.Identities(), sp.Where):
+		x.replan(sp.Store, otherStoreReason)
+	case x.vanished(ctx, s, sp):
+		x.problem(sp.Store, vanishedReason)
+	default:
+		return s, true
+	}
+	return s, false
+}
+
+// steps carries out the steps of a store's part that no earlier run did. called says that the store's own cascade was
+// asked, and may have removed some. It returns an error only for what ends the whole run.
+func (x *run) steps(ctx context.Context, at int, sp StorePlan, s model.Store, called bool) error {
 	shut := s.ReadOnly && x.log.remaining(at, sp) > 0
 	if shut { // each step would be refused, and recorded
 		x.problem(sp.Store, "it is read-only (%s): %d of its items stay", x.m.Redact(s.ReadOnlyReason, Erased), x.log.remaining(at, sp))
 	}
-	var removed, edited []string
 	path, removedFiles := files(&s), sync.OnceValue(func() map[string]bool { return x.removedFiles(at) })
 	locked := false
 	todo := make([]int, len(sp.Steps))
@@ -352,10 +386,11 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 			switch {
 			case err != nil && ctx.Err() != nil:
 				return model.FromContext(ctx, "gdpr-erase")
-			case err != nil && (model.IsRefusal(err) && x.d.Log.Writable() != nil):
+			case model.IsRefusal(err) && x.d.Log.Writable() != nil:
 				return err // no record, no act: stop here
 			case isLocked(err) && locked:
 				x.locked[sp.Store] = x.log.remaining(at, sp)
+				return nil
 			case isLocked(err):
 				locked = true
 				x.locked[sp.Store] = 1
@@ -366,9 +401,6 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 			case err != nil:
 				x.failed(s, st, err)
 				continue
-			}
-			if isLocked(err) {
-				break
 			}
 			locked = false
 			if (what == "removed" || called && what == "absent") && (st.Layer != layerQuarantine || st.Listed) {
@@ -381,34 +413,11 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 				return err
 			}
 		}
-		switch {
-		case st.Action == Forget && !x.log.forgot(at, i): // it stays, with what the store keeps of it
-		case st.Action == Forget:
-			count.Forgotten++
-			x.out.Forgotten++
-			removed = append(removed, st.ID)
-		default:
-			count.Redacted++
-			x.out.Redacted++
-			if st.NewID != "" {
-				removed = append(removed, st.ID)
-			} else {
-				edited = append(edited, st.ID)
-			}
-		}
 		if err := x.tell(ctx, Progress{Store: sp.Store, What: string(st.Action), Done: int64(i + 1), Total: int64(len(sp.Steps))}); err != nil {
-			return errors.Join(err, x.log.flush())
+			return err
 		}
 	}
-	if err := x.log.flush(); err != nil {
-		return err
-	}
-	x.forgetMoved(ctx, s, sp)
-	x.overDeleted(ctx, s, before)
-	if x.locked[sp.Store] > 0 { // the scrub would wait for the lock again
-		return nil
-	}
-	return x.scrub(ctx, s, at, sp, removed, edited, &count)
+	return nil
 }
 
 // removedFiles are the files that the steps of the stores before one in the plan removed: two stores may show one

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"iter"
 	"os"
 	"sync"
 	"syscall"
@@ -92,6 +93,18 @@ func (l *runLog) has(store, step int) bool { return l.what(store, step) != "" }
 // forgot reports whether an item is gone by a step: one that somebody else has cleaned meanwhile stays.
 func (l *runLog) forgot(store, step int) bool {
 	return l.has(store, step) && l.what(store, step) != stepClean
+}
+
+// changed yields the steps of a store's part that are done: a step that found its item gone or cleaned by somebody else
+// removed nothing, and a clean item stays.
+func (l *runLog) changed(store int, sp StorePlan) iter.Seq[Step] {
+	return func(yield func(Step) bool) {
+		for i, st := range sp.Steps {
+			if l.has(store, i) && (st.Action == Redact || l.forgot(store, i)) && !yield(st) {
+				return
+			}
+		}
+	}
 }
 
 // stepClean is what a step did that found its item changed and without the subject.

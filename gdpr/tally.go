@@ -27,13 +27,13 @@ func (d *Desk) carryOver(ctx context.Context, r *Request, old, now Plan, l *runL
 	for at, sp := range old.Stores {
 		again := now.found(sp.Store)
 		count := receipt.Store{Store: sp.Store, Kind: sp.Kind, Rows: l.rows[at]}
-		for i, st := range sp.Steps {
+		for st := range l.changed(at, sp) {
 			switch {
-			case !l.has(at, i) || again[st.ID]:
-			case st.Action == Forget && l.forgot(at, i):
+			case again[st.ID]:
+			case st.Action == Forget:
 				count.Forgotten++
 				gone = append(gone, key.Item(sp.place(), st.ID))
-			case st.Action == Redact:
+			default:
 				count.Redacted++
 			}
 		}
@@ -100,13 +100,15 @@ func (x *run) uncount(sp StorePlan, still map[string]bool) {
 	if at < 0 || i < 0 || x.log == nil {
 		return
 	}
-	for n, st := range sp.Steps {
+	for st := range x.log.changed(at, sp) {
 		switch {
-		case !still[st.ID] || !x.log.has(at, n):
-		case st.Action == Forget && x.log.forgot(at, n):
-			x.out.Stores[i].Forgotten, x.out.Forgotten = x.out.Stores[i].Forgotten-1, x.out.Forgotten-1
-		case st.Action == Redact:
-			x.out.Stores[i].Redacted, x.out.Redacted = x.out.Stores[i].Redacted-1, x.out.Redacted-1
+		case !still[st.ID]:
+		case st.Action == Forget:
+			x.out.Stores[i].Forgotten--
+			x.out.Forgotten--
+		default:
+			x.out.Stores[i].Redacted--
+			x.out.Redacted--
 		}
 	}
 }
