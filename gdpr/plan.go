@@ -581,53 +581,25 @@ func (d *Desk) planLayers(ctx context.Context, r *Request, m *subject.Matcher, s
 		for _, why := range scans[i].rep.Closed { // the rest of it goes if it has hits
 			sp.Problems = append(sp.Problems, m.Redact(l.ID+": "+why, Erased))
 		}
-		if _, goes := dry[l.ID]; goes && attached(l) && q.isHeld(l.ItemID) {
-			sp.Steps = append(sp.Steps, Step{Store: s.Name, ID: l.ID, Layer: layerName(l), Action: OutOfScope, Reason: "it is kept with its item, which is on hold"})
-			continue
-		}
-		if sum, goes := dry[l.ID]; goes && !ours(l) && strings.HasSuffix(l.Reason, model.LinkReason) {
-			sp.Steps = append(sp.Steps, Step{Store: s.Name, ID: l.ID, Layer: "symbolic link", Action: Scrub, Revision: sum,
-				Reason: "its own name names the person: the link itself is removed, and not what it leads to"})
-			continue
-		}
-		if !ours(l) {
-			st := Step{Store: s.Name, ID: l.ID, Layer: "external", Action: OutOfScope, Reason: whyLeft(m, l)}
+		sum, cleaned := dry[l.ID]
+		switch st := (Step{Store: s.Name, ID: l.ID, Layer: layerName(l), Action: OutOfScope}); {
+		case cleaned && attached(l) && q.isHeld(l.ItemID):
+			st.Reason = "it is kept with its item, which is on hold"
+			sp.Steps = append(sp.Steps, st)
+		case cleaned && !ours(l) && strings.HasSuffix(l.Reason, model.LinkReason):
+			st.Layer, st.Action, st.Revision = "symbolic link", Scrub, sum
+			st.Reason = "its own name names the person: the link itself is removed, and not what it leads to"
+			sp.Steps = append(sp.Steps, st)
+		case !ours(l):
+			st.Layer, st.Reason = "external", whyLeft(m, l)
 			if nested(l) {
 				if found, unknown := nestedHistory(ctx, m, s, l); found.Hits > 0 || unknown {
 					st.Layer, st.Reason = "git", found.Reason
 				}
 			}
 			sp.Steps = append(sp.Steps, st)
-			continue
-		}
-		st := Step{Store: s.Name, ID: l.ID, Layer: layerName(l), Action: Scrub, Revision: dry[l.ID]}
-		if st.Revision != "" { // a layer that only loses records changes its size with every write
-			st.Bytes = l.Bytes
-		}
-		_, cleaned := dry[l.ID]
-		switch rep, err := scans[i].rep, scans[i].err; {
-		case !l.Readable:
-			st.Reason = "it cannot be looked at: " + l.Reason
-			if !cleaned { // no scrub reaches it: its row of the receipt says what became of it
-				st.Action = OutOfScope
-			}
-		case err != nil:
-			st.Reason = "it cannot be looked at: " + string(model.KindOf(err))
-			if model.KindOf(err) != model.NotFound { // a program may remove a journal meanwhile
-				sp.Problems = append(sp.Problems, m.Redact(l.ID, Erased)+": "+st.Reason)
-			}
-		case rep.Hits > 0:
-			st.Reason = "its bytes name the person" + m.Redact(inMembers(scans[i].rep.Members), Erased)
-		case m.Names(l.ID):
-			st.Reason = "its name names the person"
-		case cleaned:
-			st.Reason = "it keeps something of what goes"
 		default:
-			continue
-		}
-		sp.Steps = append(sp.Steps, st)
-		if l.Links > 0 {
-			sp.Steps = append(sp.Steps, secondName(s, l))
+			sp.planLayer(m, s, l, scans[i], sum, cleaned)
 		}
 	}
 	if sp.touches() { // its program's own erasure is called
@@ -638,6 +610,39 @@ func (d *Desk) planLayers(ctx context.Context, r *Request, m *subject.Matcher, s
 		}
 	}
 	return nil
+}
+
+// planLayer adds the step of a layer within reach that holds the subject, or that the scrub changes: cleaned. sum is the
+// hash of a layer that goes as a whole.
+func (sp *StorePlan) planLayer(m *subject.Matcher, s model.Store, l model.Layer, scan layerScan, sum model.Revision, cleaned bool) {
+	st := Step{Store: s.Name, ID: l.ID, Layer: layerName(l), Action: Scrub, Revision: sum}
+	if sum != "" { // a layer that only loses records changes its size with every write
+		st.Bytes = l.Bytes
+	}
+	switch {
+	case !l.Readable:
+		st.Reason = "it cannot be looked at: " + l.Reason
+		if !cleaned { // no scrub reaches it: its row of the receipt says what became of it
+			st.Action = OutOfScope
+		}
+	case scan.err != nil:
+		st.Reason = "it cannot be looked at: " + string(model.KindOf(scan.err))
+		if model.KindOf(scan.err) != model.NotFound { // a program may remove a journal meanwhile
+			sp.Problems = append(sp.Problems, m.Redact(l.ID, Erased)+": "+st.Reason)
+		}
+	case scan.rep.Hits > 0:
+		st.Reason = "its bytes name the person" + m.Redact(inMembers(scan.rep.Members), Erased)
+	case m.Names(l.ID):
+		st.Reason = "its name names the person"
+	case cleaned:
+		st.Reason = "it keeps something of what goes"
+	default:
+		return
+	}
+	sp.Steps = append(sp.Steps, st)
+	if l.Links > 0 {
+		sp.Steps = append(sp.Steps, secondName(s, l))
+	}
 }
 
 // wouldScrub asks the store what its scrub would remove or rewrite: the same code makes the plan and carries

@@ -87,52 +87,14 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 			held[id] = "under request " + q.heldBy(id)
 		}
 	}
-	items := receipt.Layer{Store: s.Name, Layer: "items", Method: "every item read again", Verdict: model.VerdictClean, BytesScanned: q.bytes}
-	left := map[string]string{}
-	still, kept := map[string]bool{}, int64(len(q.heldShut))
-	for _, f := range q.found {
-		if _, ok := held[f.Item.ID]; ok {
-			keepItem(q, f.Item)
-			if !q.heldShut[f.Item.ID] {
-				kept++
-			}
-			continue
-		}
-		if why := leftTo(s, f.Item); why != "" { // its file's row names it
-			left[f.Item.ID] = why
-			continue
-		}
-		items.Hits++
-		still[f.Item.ID] = true
-	}
-	x.uncount(sp, still)
-	switch {
-	case x.vanished(ctx, s, sp):
-		items.Verdict, items.Reason = model.VerdictFailed, vanishedReason
-	case noDelete(s) != "" && (items.Hits > 0 || s.Browser == nil || len(q.problems) == 0):
-		items.Verdict, items.Reason = model.VerdictOutOfScope, noDelete(s)
-	case items.Hits > 0:
-		items.Verdict, items.Reason = model.VerdictResidue, "items name the person: they came back, changed meanwhile or were kept; plan again"
-	case len(q.problems) > 0, s.Maintainer == nil && len(q.closed) > 0: // else its bytes have their own row
-		items.Verdict, items.Reason = model.VerdictUnaudited, withWords(strings.Join(q.problems, "; "), q.closed)
-	case s.Maintainer == nil && q.looked > 0:
-		items.Verdict, items.Reason = model.VerdictAttested, fmt.Sprintf("%d items that cannot be opened were attested as they are", q.looked)
-	}
-	if recallOnly(s) {
-		x.describeUnlisted(s, &items)
-	}
+	items, left, kept := x.itemsRow(ctx, s, sp, q, held)
 	x.partAway(sp, q.items)
 	out := []receipt.Layer{items}
 	if row := missingItems(ctx, s, sp); row.Store != "" {
 		out = append(out, row)
 	}
 	if len(held) > 0 {
-		row := receipt.Layer{Store: s.Name, Layer: heldLayer, Method: "kept on purpose", Verdict: model.VerdictOutOfScope, Hits: kept,
-			Reason: fmt.Sprintf("%d on hold: %s", len(held), strings.Join(sortedValues(held), "; "))}
-		if !slices.ContainsFunc(slices.Collect(maps.Values(held)), func(ground string) bool { return !strings.HasPrefix(ground, "under request ") }) {
-			x.out.advise(s.Name, heldLayer, "the other request's hold is lifted when its ground has passed (memdesk gdpr unhold)")
-		}
-		out = append(out, row)
+		out = append(out, x.heldRow(s, held, kept))
 	}
 	for _, st := range sp.Steps {
 		if st.Layer == layerLink {
@@ -167,6 +129,56 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 	}
 	layers, err := x.bytesOf(ctx, s, q.bystanders, held, left)
 	return append(out, layers...), err
+}
+
+// itemsRow is the row of a store's items, by a search that has run. It returns the items that the row of their file
+// names instead, with their reasons, and how many items on hold name the person.
+func (x *run) itemsRow(ctx context.Context, s model.Store, sp StorePlan, q *search, held map[string]string) (row receipt.Layer, left map[string]string, kept int64) {
+	row = receipt.Layer{Store: s.Name, Layer: "items", Method: "every item read again", Verdict: model.VerdictClean, BytesScanned: q.bytes}
+	left, kept = map[string]string{}, int64(len(q.heldShut))
+	still := map[string]bool{}
+	for _, f := range q.found {
+		if _, ok := held[f.Item.ID]; ok {
+			keepItem(q, f.Item)
+			if !q.heldShut[f.Item.ID] {
+				kept++
+			}
+			continue
+		}
+		if why := leftTo(s, f.Item); why != "" {
+			left[f.Item.ID] = why
+			continue
+		}
+		row.Hits++
+		still[f.Item.ID] = true
+	}
+	x.uncount(sp, still)
+	switch {
+	case x.vanished(ctx, s, sp):
+		row.Verdict, row.Reason = model.VerdictFailed, vanishedReason
+	case noDelete(s) != "" && (row.Hits > 0 || s.Browser == nil || len(q.problems) == 0):
+		row.Verdict, row.Reason = model.VerdictOutOfScope, noDelete(s)
+	case row.Hits > 0:
+		row.Verdict, row.Reason = model.VerdictResidue, "items name the person: they came back, changed meanwhile or were kept; plan again"
+	case len(q.problems) > 0, s.Maintainer == nil && len(q.closed) > 0: // else its bytes have their own row
+		row.Verdict, row.Reason = model.VerdictUnaudited, withWords(strings.Join(q.problems, "; "), q.closed)
+	case s.Maintainer == nil && q.looked > 0:
+		row.Verdict, row.Reason = model.VerdictAttested, fmt.Sprintf("%d items that cannot be opened were attested as they are", q.looked)
+	}
+	if recallOnly(s) {
+		x.describeUnlisted(s, &row)
+	}
+	return row, left, kept
+}
+
+// heldRow is the row of the items on hold, of which kept name the person.
+func (x *run) heldRow(s model.Store, held map[string]string, kept int64) receipt.Layer {
+	own := func(ground string) bool { return !strings.HasPrefix(ground, "under request ") }
+	if !slices.ContainsFunc(slices.Collect(maps.Values(held)), own) {
+		x.out.advise(s.Name, heldLayer, "the other request's hold is lifted when its ground has passed (memdesk gdpr unhold)")
+	}
+	return receipt.Layer{Store: s.Name, Layer: heldLayer, Method: "kept on purpose", Verdict: model.VerdictOutOfScope, Hits: kept,
+		Reason: fmt.Sprintf("%d on hold: %s", len(held), strings.Join(sortedValues(held), "; "))}
 }
 
 // besides are the bystanders in the stores whose items lie in the same files, what is on hold there among them: it is no
