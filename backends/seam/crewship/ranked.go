@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/mattn/go-sqlite3"
@@ -26,7 +25,7 @@ import (
 type rankIndex struct {
 	db   *sql.DB // nil when no file can match
 	rows []rowsOf
-	// count and tokens are of all rows, also of those that cannot match.
+	// count and tokens are of the rows that cannot match and are not in db.
 	count, tokens int64
 	// tooBig and unreadable count the files that are not in the index.
 	tooBig, unreadable int
@@ -57,15 +56,11 @@ func (s *store) ranked(ctx context.Context, snap *snapshot, p *memoryDir, words 
 		}
 		data, _, err := files.Read(f.Place(), texts.ReadLimit)
 		var rows []string
-		var tokens int64
 		if err == nil && utf8.Valid(data) {
-			text := string(data)
-			rows, tokens = chunks(text), countTokens(text)
+			rows = chunks(string(data))
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		x.count += int64(len(rows))
-		x.tokens += tokens
 		switch {
 		case isTooLarge(err):
 			x.tooBig++
@@ -73,6 +68,9 @@ func (s *store) ranked(ctx context.Context, snap *snapshot, p *memoryDir, words 
 			x.unreadable++
 		case canMatch(data, words):
 			x.rows = append(x.rows, rowsOf{f.Path(), rows})
+		default:
+			x.count += int64(len(rows))
+			x.tokens += countTokens(data)
 		}
 		return nil
 	})
@@ -127,9 +125,22 @@ func (x *rankIndex) build(ctx context.Context) (err error) {
 	if err := tx.Commit(); err != nil {
 		return err
 	}
-	// The record of totals: rows, tokens of the unindexed column, tokens of the text.
-	totals := appendVarint(append(appendVarint(nil, x.count), 0), x.tokens)
-	_, err = x.db.ExecContext(ctx, "UPDATE memory_chunks_data SET block = ? WHERE id = 1", totals)
+	return x.addRest(ctx)
+}
+
+// addRest adds the rows that are not in the index to its record of totals: the numbers of rows, of tokens
+// of the unindexed column and of tokens of the text. The index counts its own tokens: for letters and marks
+// of other scripts its tables are not those of Go.
+func (x *rankIndex) addRest(ctx context.Context) error {
+	var totals []byte
+	if err := x.db.QueryRowContext(ctx, "SELECT block FROM memory_chunks_data WHERE id = 1").Scan(&totals); err != nil {
+		return err
+	}
+	count, rest := readVarint(totals)
+	files, rest := readVarint(rest)
+	tokens, _ := readVarint(rest)
+	totals = appendVarint(appendVarint(appendVarint(nil, count+x.count), files), tokens+x.tokens)
+	_, err := x.db.ExecContext(ctx, "UPDATE memory_chunks_data SET block = ? WHERE id = 1", totals)
 	return err
 }
 
@@ -142,6 +153,16 @@ func appendVarint(b []byte, v int64) []byte {
 		}
 	}
 	return append(b, byte(v)&0x7f)
+}
+
+// readVarint reads a number that appendVarint wrote, and returns the bytes after it.
+func readVarint(b []byte) (v int64, rest []byte) {
+	for i, c := range b {
+		if v = v<<7 | int64(c&0x7f); c < 0x80 {
+			return v, b[i+1:]
+		}
+	}
+	return v, nil
 }
 
 // canMatch reports whether a text can hold one of the words, in the forms that the tokenizer treats as
@@ -164,12 +185,11 @@ func isASCII[T string | []byte](text T) bool {
 	return true
 }
 
-// countTokens counts runs of letters and digits, as the tokenizer does.
-func countTokens(text string) (n int64) {
+// countTokens counts the runs of letters and digits in an ASCII text, as the tokenizer does.
+func countTokens(text []byte) (n int64) {
 	in := false
-	for _, r := range text {
-		is := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' ||
-			r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.Co, r) || in && unicode.Is(unicode.Mn, r))
+	for _, c := range text {
+		is := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 		if is && !in {
 			n++
 		}
