@@ -247,10 +247,12 @@ func wordsOf(query string) []string {
 // lineOf is the first line of a row in its file that holds a word of the query, or the row's first line
 // when the words occur in another form; 0 when the file has changed since it was indexed.
 func lineOf(text, row string, words []string) int {
-	first, _, _ := strings.Cut(row, "\n")
-	at := strings.Index(text, first)
-	if at < 0 {
-		return 0
+	at := strings.Index(text, row)
+	if at < 0 { // its paragraphs stand further apart in the file
+		first, _, _ := strings.Cut(row, "\n\n")
+		if at = strings.Index(text, first); at < 0 {
+			return 0
+		}
 	}
 	start := 1 + strings.Count(text[:at], "\n")
 	line := start

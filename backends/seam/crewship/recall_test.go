@@ -79,6 +79,17 @@ func TestRecallIsAnAgentsSearch(t *testing.T) {
 	}
 }
 
+// TestRecallGivesTheLineOfTheHitsOwnSection: headings may repeat, and paragraphs stand further apart than a
+// row of the index joins them.
+func TestRecallGivesTheLineOfTheHitsOwnSection(t *testing.T) {
+	s, _ := openMemory(t, map[string]string{"AGENT.md": "## Notes\nharbour rye\n\n\n\noats\n## Notes\nbarge rye\n"})
+	for query, want := range map[string]int{"harbour": 2, "barge": 8, "oats": 6} {
+		if res := recall(t, s, model.RecallRequest{Query: query}); len(res.Hits) != 1 || res.Hits[0].Line != want {
+			t.Errorf("%q: %+v, want line %d", query, res.Hits, want)
+		}
+	}
+}
+
 func TestRecallFindsWhatWasWrittenSince(t *testing.T) {
 	s, dir := openMemory(t, map[string]string{"AGENT.md": "harbour\n"})
 	recall(t, s, model.RecallRequest{Query: "harbour"})
