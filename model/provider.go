@@ -116,8 +116,10 @@ type Beside struct {
 	// Lines are the index lines that lead only to this item.
 	Lines []BesideLine `json:"lines,omitempty"`
 	// Rows are those that Forget removed, where the store is another program's tables; for a graph in such
-	// tables, only the forms of its values.
+	// tables, only the forms of its values; of an edit, the columns that it replaced.
 	Rows []BesideRow `json:"rows,omitempty"`
+	// Left is a digest of what an edit left in place of Rows: they are put back whole only where it still stands.
+	Left string `json:"left,omitempty"`
 }
 
 // FileRow is the table of the row that a renamed item takes over: the mode of its own file, or how long its row is to
@@ -162,6 +164,9 @@ type RetainResult struct {
 	Bytes    int64    // size of the whole item as persisted (R16)
 	Revision Revision // of the item as persisted
 	Warnings []string // successful, but worth a look: 80 % of a cap (R13), stale vectors
+	// Displaced is, of an edit, what it replaced beyond the document: for Beside of the request that undoes it. nil
+	// where the document was everything.
+	Displaced *Beside
 }
 
 // RecallRequest asks for hits. Limit outside 1..20 behaves as 20 (R21).

@@ -55,6 +55,9 @@ func (k *Keeper) save(s model.Store, e Entry, body string) (Entry, error) {
 // made again.
 func (k *Keeper) confirm(e *Entry, body string, res model.RetainResult) error {
 	e.After = res.Revision
+	if res.Displaced != nil { // read in the transaction of the change
+		e.Beside = res.Displaced
+	}
 	if err := k.write(*e, body); err != nil {
 		e.After = ""
 		return &model.Partial{Retained: res, Err: model.Errorf(model.Internal, "undo", "the change was made, but its undo entry %s could not be confirmed: %w", e.ID, atomicfile.Pathless(err))}

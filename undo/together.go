@@ -96,7 +96,7 @@ func (k *Keeper) together(ctx context.Context, s model.Store, all Entry, changes
 			e, err = k.takeBack(ctx, s, e, body, i, err)
 			return nil, e, err
 		}
-		e.Sides[i].After = after
+		e.Sides[i].made(after, results[i])
 	}
 	return results, e, k.confirm(&e, body, model.RetainResult{ID: e.Item, Revision: e.Sides[0].After})
 }
@@ -127,9 +127,9 @@ func (k *Keeper) Possible(ctx context.Context, s model.Store, op model.Op, chang
 			continue
 		}
 		n++
-		_, after, err := carryOut(ctx, s, c, e.Sides[n].Before)
+		res, after, err := carryOut(ctx, s, c, e.Sides[n].Before)
 		if err == nil || model.IsPartial(err) {
-			e.Sides[n].After = after
+			e.Sides[n].made(after, res)
 		}
 		if err != nil {
 			left[i] = err
@@ -144,6 +144,14 @@ func (k *Keeper) Possible(ctx context.Context, s model.Store, op model.Op, chang
 	}
 	e.Sides, e.Item, e.Bytes = made, made[0].Item, int64(kept.Len())
 	return left, e, k.confirm(&e, kept.String(), model.RetainResult{ID: e.Item, Revision: made[0].After})
+}
+
+// made notes what a side's change left.
+func (side *Side) made(after model.Revision, res model.RetainResult) {
+	side.After = after
+	if res.Displaced != nil {
+		side.Beside = res.Displaced
+	}
 }
 
 // carryOut makes one change bound to a revision.
@@ -372,7 +380,7 @@ func (k *Keeper) restoreTogether(ctx context.Context, s model.Store, e Entry, bo
 	texts := e.Bodies(body)
 	for i := len(e.Sides) - 1; i >= 0; i-- {
 		side := e.Sides[i]
-		now, done, err := side.made(ctx, s)
+		now, done, err := side.stands(ctx, s)
 		if err != nil {
 			return out, err
 		}
@@ -391,14 +399,19 @@ func (k *Keeper) restoreTogether(ctx context.Context, s model.Store, e Entry, bo
 		return out, err
 	}
 	out.Result = res[len(res)-1]
+	for i, c := range changes {
+		if c.Retain != nil && c.Retain.Beside != nil && c.Retain.Beside.Left != "" { // relations come back in finish
+			out.Warnings = append(out.Warnings, res[i].Warnings...)
+		}
+	}
 	first := changes[len(changes)-1]
 	out.Removed = first.Forget != nil && first.Forget.ID == e.Item
 	return out, k.finish(ctx, s, e, &out)
 }
 
-// made reports whether a side's change was made and is still in place. An item in neither its old nor its
+// stands reports whether a side's change was made and is still in place. An item in neither its old nor its
 // changed state is Conflict.
-func (side Side) made(ctx context.Context, s model.Store) (now model.Revision, done bool, err error) {
+func (side Side) stands(ctx context.Context, s model.Store) (now model.Revision, done bool, err error) {
 	now = model.Absent
 	it, err := s.Browser.Read(ctx, side.Item)
 	switch {

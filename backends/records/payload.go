@@ -108,6 +108,11 @@ func (p Payloads) Replace(tx Tx, was PayloadRow, payload string) error {
 	return Updated(tx.Exec(`UPDATE `+p.Table+` SET payload = `+p.json+` WHERE `+p.row+` AND payload = `+p.json, payload, was.ID, was.Payload))
 }
 
+// Own is the payload, for Table.Own.
+func (p Payloads) Own() *Own {
+	return &Own{Table: p.Table, Row: p.row, Columns: []string{"payload"}, Read: []string{p.Payload}, Write: []string{p.json}}
+}
+
 // Delete removes a row.
 func (p Payloads) Delete(tx Tx, id string) (int64, error) {
 	return tx.Exec(`DELETE FROM `+p.Table+` WHERE `+p.row, id)
@@ -256,7 +261,7 @@ func Fields(o *jsonedit.Object, fixed []string, without ...string) (out []model.
 }
 
 // SetFields writes fields as members: unwanted old ones go, unless they are fixed. A value that was a number,
-// an object or a list stays one; any other is text.
+// an object or a list stays one, also under a new name; any other is text.
 func SetFields(o *jsonedit.Object, old, want []model.Field) {
 	keep, set := map[string]bool{}, map[int][]byte{}
 	var more []model.Field
@@ -277,6 +282,18 @@ func SetFields(o *jsonedit.Object, old, want []model.Field) {
 	for _, f := range old {
 		gone[f.Name] = !keep[f.Name] && !f.ReadOnly
 	}
+	freed := map[string][]byte{} // by its text, a value that is no text and whose member goes
+	for _, m := range o.Members {
+		if have, isText := o.Text(m.Name); gone[m.Name] && (!isText || string(o.Raw(m.Name)) == "null") {
+			freed[have] = slices.Clone(o.Raw(m.Name))
+		}
+	}
+	raw := func(f model.Field) []byte {
+		if v, ok := freed[f.Value]; ok {
+			return v
+		}
+		return jsonedit.Quote(f.Value)
+	}
 	var line []byte // written once: each change by itself would read it anew
 	last := int32(0)
 	for i, m := range o.Members {
@@ -295,10 +312,10 @@ func SetFields(o *jsonedit.Object, old, want []model.Field) {
 		return
 	}
 	comma, colon := o.Manner()
-	value := jsonedit.Quote(more[0].Value) // with the further members behind it
+	value := raw(more[0]) // with the further members behind it
 	for _, f := range more[1:] {
 		value = append(append(value, comma...), jsonedit.Quote(f.Name)...)
-		value = append(append(value, colon...), jsonedit.Quote(f.Value)...)
+		value = append(append(value, colon...), raw(f)...)
 	}
 	o.Set(value, more[0].Name)
 }

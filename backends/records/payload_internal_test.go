@@ -20,6 +20,8 @@ func TestSetFields(t *testing.T) {
 		"nothing": {[]model.Field{{Name: "a", Value: "3"}, {Name: "b", Value: "old"}, {Name: "c", Value: `{"d": 2}`}}, line},
 		"values":  {[]model.Field{{Name: "a", Value: "4"}, {Name: "b", Value: "5"}, {Name: "c", Value: "six"}}, `{"a": 1, "data": "x", "b": "5", "c": "six", "a": 4, "fixed": 7}`},
 		"removed": {[]model.Field{{Name: "b", Value: "old"}}, `{"data": "x", "b": "old", "fixed": 7}`},
+		"renamed": {[]model.Field{{Name: "e", Value: "3"}, {Name: "b", Value: "old"}, {Name: "d", Value: `{"d": 2}`}},
+			`{"data": "x", "b": "old", "fixed": 7, "e": 3, "d": {"d": 2}}`},
 		"added": {[]model.Field{{Name: "a", Value: "3"}, {Name: "y", Value: "1"}, {Name: "c", Value: `{"d": 2}`}, {Name: "z", Value: `"`}},
 			`{"a": 1, "data": "x", "c": {"d": 2}, "a": 3, "fixed": 7, "y": "1", "z": "\""}`},
 	} {

@@ -89,6 +89,8 @@ type Change struct {
 	New      model.Document
 	Now      time.Time
 	Warnings []string // warnings for the operator, added by Save
+
+	whole bool // the kept columns were written
 }
 
 // Table is one tier of a store: the rows of a foreign table as items. Expressions are SQL
@@ -119,6 +121,8 @@ type Table struct {
 	ReadOnly func(Row, model.Item) string
 	// Save writes an edit. nil: the tier accepts none, and Tier.Title says why.
 	Save func(Tx, *Change) error
+	// Own is where Save writes; nil: a document holds all that an edit can displace.
+	Own *Own
 	// Create makes a row; nil: only the store's owner makes items. now is the time in ISO 8601 with
 	// milliseconds.
 	Create func(tx Tx, key string, doc model.Document, now string) (warnings []string, err error)

@@ -41,6 +41,8 @@ func (a *store) Retain(ctx context.Context, req model.RetainRequest) (model.Reta
 			return err
 		}
 		var warnings []string
+		var displaced *model.Beside
+		var whole bool
 		switch {
 		case !exists && t.revives(req):
 			err = t.Revive(tx, key, req.Beside.Rows)
@@ -48,8 +50,8 @@ func (a *store) Retain(ctx context.Context, req model.RetainRequest) (model.Reta
 			warnings, err = t.create(tx, key, doc, a.Clock.Now().UTC().Format("2006-01-02T15:04:05.000Z"), req.Beside)
 		case model.RevisionOf(doc) != have.Revision:
 			c := Change{Row: row, Old: have, New: doc, Now: a.Clock.Now().UTC()}
-			err = t.Save(tx, &c)
-			warnings = c.Warnings
+			displaced, err = t.save(tx, &c, req)
+			warnings, whole = c.Warnings, c.whole
 		}
 		if err != nil {
 			return err
@@ -60,10 +62,10 @@ func (a *store) Retain(ctx context.Context, req model.RetainRequest) (model.Reta
 		}
 		if err == nil {
 			it := t.item(row)
-			if t.revives(req) && it.Body != req.Content {
+			if whole && it.Revision != model.RevisionOf(doc) || t.revives(req) && it.Body != req.Content {
 				return model.Errorf(model.InvalidInput, op, "the rows that were kept are of another text than the item's")
 			}
-			res = model.RetainResult{ID: it.ID, Bytes: it.Bytes, Revision: it.Revision, Warnings: warnings}
+			res = model.RetainResult{ID: it.ID, Bytes: it.Bytes, Revision: it.Revision, Warnings: warnings, Displaced: displaced}
 			after = state{it, true}
 		}
 		return err

@@ -107,6 +107,7 @@ func observations() records.Table {
 			return records.Updated(tx.Exec(`UPDATE observations SET content = ?, title = ?, type = ?, topic_key = NULLIF(?, ''), normalized_hash = ?, revision_count = revision_count + 1, updated_at = ?
 				WHERE id = ? AND content = ?`, c.New.Body, title, kind, topic, normalized(c.New.Body), c.Now.Format("2006-01-02 15:04:05"), c.Row.Key, c.Row.Cells[0]))
 		},
+		Own:  records.OwnColumns("observations", "id", "content", "title", "type", "topic_key", "normalized_hash"),
 		Drop: records.DropBy("observations", "id"),
 	}
 }
@@ -140,6 +141,7 @@ func sessions() records.Table {
 		Save: func(tx records.Tx, c *records.Change) error {
 			return records.Updated(tx.Exec(`UPDATE sessions SET summary = ? WHERE id = ? AND COALESCE(summary, '') = ?`, c.New.Body, c.Row.Key, c.Old.Body))
 		},
+		Own:   records.OwnColumns("sessions", "id", "summary"),
 		Falls: under,
 		Drop: func(tx records.Tx, r records.Row) error {
 			for _, text := range []string{`DELETE FROM observations WHERE session_id = ?`, `DELETE FROM user_prompts WHERE session_id = ?`, `DELETE FROM sessions WHERE id = ?`} {

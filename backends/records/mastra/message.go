@@ -79,7 +79,7 @@ func (l layout) messages() records.Table {
 			}
 			return ""
 		},
-		Save: saveMessage,
+		Save: saveMessage, Own: records.OwnColumns("mastra_messages", "id", "content"),
 		Drop: records.DropBy("mastra_messages", "id"),
 	}
 	if l.owner {

@@ -40,6 +40,7 @@ func (l layout) threads() records.Table {
 		Save: func(tx records.Tx, c *records.Change) error {
 			return save(tx, c, "mastra_threads", "title")
 		},
+		Own:   records.OwnColumns("mastra_threads", "id", "title", "metadata", "updatedAt"),
 		Falls: l.underThread, Drop: l.dropThread,
 	}
 }
@@ -81,6 +82,7 @@ func resources() records.Table {
 			return model.Item{Body: r.Text(0), Meta: []model.Field{{Name: "metadata", Value: r.Text(1)}, {Name: "createdAt", Value: r.Text(2), ReadOnly: true}}}
 		},
 		Save: func(tx records.Tx, c *records.Change) error { return save(tx, c, "mastra_resources", "workingMemory") },
+		Own:  records.OwnColumns("mastra_resources", "id", "workingMemory", "metadata", "updatedAt"),
 		Create: func(tx records.Tx, key string, doc model.Document, now string) ([]string, error) {
 			meta, err := metadata(doc.Meta)
 			if err != nil {
@@ -115,6 +117,7 @@ func observations() records.Table {
 			c.Warnings = append(c.Warnings, "vectors of observations lie elsewhere and are stale until the program makes them anew")
 			return save(tx, c, "mastra_observational_memory", "activeObservations")
 		},
+		Own:  records.OwnColumns("mastra_observational_memory", "id", "activeObservations", "updatedAt"),
 		Drop: records.DropBy("mastra_observational_memory", "id"), Past: generations,
 	}
 }

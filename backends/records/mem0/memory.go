@@ -52,7 +52,7 @@ func (s *store) memoryTable() records.Table {
 			}
 			return ""
 		},
-		Save: s.save, Keep: s.keep, Revive: s.revive,
+		Save: s.save, Own: m.Own(), Keep: s.keep, Revive: s.revive,
 		Drop: func(tx records.Tx, r records.Row) error {
 			if err := s.dropHistory(tx, r.Key); err != nil {
 				return err
