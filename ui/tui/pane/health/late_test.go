@@ -102,7 +102,11 @@ func TestWorstStoreFirst(t *testing.T) {
 	run(p.Enter())
 	check := func(store string, ok bool, want string) {
 		t.Helper()
-		run(p.Update(Checked{backends.HealthReport{Store: store, Status: model.HealthStatus{OK: ok}}}))
+		status := model.HealthStatus{OK: ok, CheckedAt: d.Time.Clock.Now()}
+		if !ok {
+			status.Message = strings.Repeat("the directory is gone; ", 9)
+		}
+		run(p.Update(Checked{backends.HealthReport{Store: store, Status: status}}))
 		if got := p.StoreHere(); got != want {
 			t.Errorf("after the check of %s the cursor is on %q, want %q", store, got, want)
 		}
@@ -110,8 +114,15 @@ func TestWorstStoreFirst(t *testing.T) {
 	for _, n := range names {
 		check(n, true, "a")
 	}
+	run(p.Resize(80, 20))
+	well, _ := p.Render(80, 20)
 	check("c", false, "c")
-	lines, _ := p.Render(120, 20)
+	lines, _ := p.Render(80, 20)
+	if well[0] != lines[0] {
+		t.Errorf("the headings move when a store is down:\n%s\n%s", well[0], lines[0])
+	}
+	run(p.Resize(120, 20))
+	lines, _ = p.Render(120, 20)
 	if !strings.Contains(lines[1], "c") || !strings.Contains(lines[1], "down") {
 		t.Errorf("the first row is %q", lines[1])
 	}

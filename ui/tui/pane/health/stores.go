@@ -34,7 +34,7 @@ func (p *watch) kind(at int) record.Kind[observed] {
 	return record.Kind[observed]{
 		Pane: at, Name: "health", Noun: "store", Empty: desk.NoStores,
 		Columns: []record.Column{
-			{Title: "STORE", Width: 16}, {Title: "HEALTH", Width: 8, Dim: true}, {Title: "LATENCY", Width: 9, Right: true, Dim: true}, {Title: "CHECKED", Width: 8, Right: true, Dim: true}, {Title: "KIND", Width: 12, Dim: true}, {Title: "MESSAGE", Dim: true},
+			{Title: "STORE", Width: 16}, {Title: "HEALTH", Width: 8, Dim: true}, {Title: "LATENCY", Width: 9, Right: true, Dim: true}, {Title: "CHECKED", Width: 9, Right: true, Dim: true}, {Title: "KIND", Width: 12, Dim: true}, {Title: "MESSAGE", Dim: true},
 		},
 		Least: []int{10, 8, 9, 0, 0, 24},
 		Traits: record.Traits[observed]{Badge: 2, Store: func(o observed) string { return o.name }, Less: map[int]func(a, b observed) int{
