@@ -222,7 +222,8 @@ func layerNote(esc safetext.Escaper, t stepCount) []text.Line {
 	return []text.Line{{Value: esc.Const("A layer, such as an index or a log, is scrubbed: what names the person goes, the rest stays."), Kind: text.Note}}
 }
 
-// storeWords adds to the counts of a store its share in words; one that was not searched has its reason alone.
+// storeWords adds to the counts of a store its share in words, and before them how much was not looked at; one that was
+// not searched has its reason alone.
 func storeWords(esc safetext.Escaper, s gdpr.StorePlan, words string) safetext.Text {
 	if s.Error != "" {
 		return esc.LineMax(s.Error, prose.MaxTitle)
@@ -231,21 +232,20 @@ func storeWords(esc safetext.Escaper, s gdpr.StorePlan, words string) safetext.T
 		words += "; " + share(s.Targets, s.Items)
 	}
 	if n := len(s.Problems); n > 0 {
-		words += "; !! " + prose.Plural(n, "place") + " not looked at"
+		words = strings.TrimSuffix(prose.Plural(n, "place")+" not looked at; "+words, "; ")
 	}
 	return esc.Const(words)
 }
 
 // share says how much of a store's items is changed.
 func share(n, of int64) string {
-	all := "all " + prose.Group(of)
 	switch pct := float64(n) * 100 / float64(of); {
 	case n == of:
-		return all
+		return "all " + prose.Group(of)
 	case pct < 1:
-		return "less than 1 % of " + all
+		return "less than 1 %"
 	default:
-		return strconv.Itoa(int(pct+0.5)) + " % of " + all
+		return strconv.Itoa(int(pct+0.5)) + " %"
 	}
 }
 
@@ -698,7 +698,11 @@ func (rq *requests) storePlanLines(s gdpr.StorePlan) []text.Line {
 	esc := rq.D.Esc
 	head := []text.Line{{Value: esc.Sprintf("%s (%s)", esc.Line(s.Store), esc.Line(s.Kind)), Kind: text.Title}}
 	if s.Error == "" {
-		head = append(head, text.Line{Value: storeWords(esc, s, countSteps(s.Steps).fates())})
+		words := storeWords(esc, s, countSteps(s.Steps).fates())
+		if 0 < s.Targets && s.Targets < s.Items {
+			words = esc.Sprintf("%s of all %s", words, prose.Group(s.Items))
+		}
+		head = append(head, text.Line{Value: words})
 	}
 	if s.Cascade {
 		head = append(head, text.Line{Value: esc.Const("The store's own cascade removes exactly these, in one transaction."), Kind: text.Note})

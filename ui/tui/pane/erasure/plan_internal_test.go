@@ -207,3 +207,16 @@ func TestAListenerHearsNoBars(t *testing.T) {
 		t.Errorf("%+v", lines)
 	}
 }
+
+// TestARowOfThePlanKeepsItsWarning: the end of a row may be cut, so what was not looked at comes first, and what the
+// detail says too is left out.
+func TestARowOfThePlanKeepsItsWarning(t *testing.T) {
+	store := gdpr.StorePlan{Store: "db", Kind: "inmem", Targets: 1, Items: 299, Problems: []string{"a.md"}, Steps: []gdpr.Step{{ID: "a", Action: gdpr.Forget}}}
+	if got := storeWords(safetext.Escaper{}, store, countSteps(store.Steps).words()).String(); got != "1 place not looked at; 1 go; less than 1 %" {
+		t.Errorf("in the row: %q", got)
+	}
+	rq := &requests{D: &pane.Bench{Desk: desktest.New()}}
+	if got := rq.storePlanLines(store)[1].Value.String(); !strings.HasSuffix(got, "less than 1 % of all 299") {
+		t.Errorf("in the detail: %q", got)
+	}
+}
