@@ -117,11 +117,16 @@ func (d *Desk) Planted(body string) safetext.Text {
 	return d.Esc.Sprintf("looks planted: %s; 4 Quarantine, S lists such texts by writer", strings.Join(signals, ", "))
 }
 
+// sizeText is what the line of an item's state leaves out of its size; often nothing.
 func sizeText(esc safetext.Escaper, spec model.TierSpec, it model.Item) safetext.Text {
-	if spec.Cap > 0 {
-		return esc.Sprintf("%s, cap %s", prose.Bytes(it.Bytes), prose.Capacity(spec))
+	exact := prose.Bytes(it.Bytes)
+	switch {
+	case spec.Cap > 0 && spec.CapUnit != model.CapBytes:
+		return esc.Sprintf("%s, cap %s", exact, prose.Capacity(spec))
+	case exact == prose.Size(it.Bytes):
+		return safetext.Text{}
 	}
-	return esc.Const(prose.Bytes(it.Bytes))
+	return esc.Const(exact)
 }
 
 func MetaLines(esc safetext.Escaper, it model.Item) []text.Line {

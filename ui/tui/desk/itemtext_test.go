@@ -44,8 +44,14 @@ func TestAnItemBeginsWithItsText(t *testing.T) {
 			t.Errorf("no %q below the text:\n%s", want, got)
 		}
 	}
-	if strings.Contains(got, "title: ") || strings.Contains(got, "status: ") {
+	if strings.Contains(got, "title: ") || strings.Contains(got, "status: ") || strings.Contains(got, "size: ") {
 		t.Errorf("below the text a second time:\n%s", got)
+	}
+	s.Tiers[0].CapUnit = model.CapChars
+	for bytes, want := range map[int64]string{8: "size: 8 B, cap 4,000 characters\n", 4608: "size: 4.6 KB (4,608 bytes), cap 4,000 characters\n"} {
+		if got := lines(ItemText(d, s, model.Item{Header: model.Header{ID: "a", Tier: "open", Bytes: bytes}}).Foot); !strings.Contains(got, want) {
+			t.Errorf("no %q below the text:\n%s", want, got)
+		}
 	}
 }
 
