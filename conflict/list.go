@@ -390,7 +390,7 @@ func (l *list) marked(emit func(Copy) bool) (bool, error) {
 	case l.opt.Markers == LookNone, l.s.Browser == nil, !textual(l.s):
 		return true, nil
 	case l.opt.Markers == LookAuto && l.n > MarkersUpTo:
-		l.opt.note(false, "merge markers inside items were not looked for: the store has %d items, and each must be opened", l.n)
+		l.opt.note(false, "merge markers inside items were not looked for: the store has more than %d,000 items, and each must be opened", MarkersUpTo/1000)
 		return true, nil
 	}
 	for page, err := range model.Pages(l.ctx, l.s.Browser, model.PageRequest{Hidden: true, Limit: model.MaxPage}) {
