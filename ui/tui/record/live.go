@@ -100,13 +100,12 @@ func (p *List[T]) arrived(page list.Fetched[Row[T]]) tea.Cmd {
 	}
 	if p.Query == "" && p.Window.Err == nil {
 		p.waiting = p.Window.Total()
-		p.waiting.Unknown = p.waiting.Unknown || p.waiting.N == 0 && !p.Window.Trouble(p.D.Esc).IsEmpty()
+		p.waiting.AtLeast = p.waiting.AtLeast || !p.Window.Trouble(p.D.Esc).IsEmpty()
 	}
 	return cmd
 }
 
-// Badge counts the rows of a polled list, … until known, also where none was found and not everything could be
-// looked at. The pane says what could not: a sign here would come and go with a store, and move the bar.
+// Badge counts the rows of a polled list, … until known, with + where not everything could be looked at.
 func (p *List[T]) Badge() (safetext.Text, paint.Tone) {
 	switch {
 	case p.Kind.Live != nil || !p.follows():
@@ -115,6 +114,8 @@ func (p *List[T]) Badge() (safetext.Text, paint.Tone) {
 		return paint.LeftOut(p.D.Esc), paint.ToneInfo
 	case p.waiting.N == 0 && !p.waiting.AtLeast:
 		return safetext.Text{}, paint.ToneInfo
+	case p.waiting.N == 0:
+		return safetext.Const("0+"), paint.ToneInfo
 	case p.waiting.AtLeast:
 		return safetext.Sprintf("%d+", p.waiting.N), paint.ToneWarn
 	}

@@ -177,9 +177,10 @@ func TestBadge(t *testing.T) {
 	badge("")
 }
 
-// TestBadgeOfAnIncompleteList: what could not be looked at is told in the pane; nothing found is then not known.
+// TestBadgeOfAnIncompleteList: a count of what could be looked at says that it is not all, and does not look like
+// one that is still under way.
 func TestBadgeOfAnIncompleteList(t *testing.T) {
-	for n, want := range map[int]string{2: "2", 0: "…"} {
+	for n, want := range map[int]string{2: "2+", 0: "0+"} {
 		d := desktest.New()
 		d.Glances.Every = time.Second
 		p := New(d, Kind[string]{Columns: []Column{{Title: "TOY"}}, Traits: Traits[string]{Poll: true},
