@@ -278,13 +278,8 @@ func (l *items) preview() tea.Cmd { return tea.Batch(l.named(), l.previewed()) }
 
 // named asks for the writers of the rows on the screen.
 func (l *items) named() tea.Cmd {
-	rows := l.onScreen()
-	return l.who.Want(func(int) string { return l.At.Store }, len(rows), func(i int) model.Header { return rows[i].Header })
-}
-
-func (l *items) onScreen() []ItemRow {
 	rows := l.Window.Rows[min(l.Window.Top, len(l.Window.Rows)):]
-	return rows[:min(len(rows), l.Window.Height)]
+	return l.who.Want(func(int) string { return l.At.Store }, min(len(rows), l.Window.Height), func(i int) model.Header { return rows[i].Header })
 }
 
 func (l *items) previewed() tea.Cmd {
@@ -391,11 +386,8 @@ func (l *items) split(width, height int) {
 
 // widths are the columns for a list; the id has what the titles leave.
 func (l *items) widths(width int) (w [colID + 1]int) {
-	rest, columns := width-2, l.columns()
-	if !slices.ContainsFunc(l.onScreen(), func(r ItemRow) bool { return !l.flags(r).IsEmpty() }) {
-		columns[colFlags].Most, columns[colFlags].Least = len(itemTitles[colFlags]), len(itemTitles[colFlags]) // the titles have what no flag needs
-	}
-	for i, of := range l.fit.Widths(rest, columns) {
+	rest := width - 2
+	for i, of := range l.fit.Widths(rest, l.columns()) {
 		w[i] = of
 		rest -= of
 	}
@@ -432,10 +424,7 @@ func (l *items) heading(h *paint.Row, c [colID + 1]int) {
 	h.Blank(1).Col(st.Heading, title(colTitle, "", ""), c[colTitle]).Col(st.Heading, title(colID, model.OrderID, ""), c[colID])
 	h.Col(st.Heading, title(colTier, "", ""), c[colTier]).Col(st.Heading, title(colOrigin, "", ""), c[colOrigin])
 	h.Number(st.Heading, title(colSize, "", model.OrderLargest), c[colSize]-1)
-	h.Number(st.Heading, title(colAge, model.OrderNewest, model.OrderOldest), c[colAge]).Blank(1)
-	if c[colFlags] > 0 {
-		h.Put(st.Heading, title(colFlags, "", ""))
-	}
+	h.Number(st.Heading, title(colAge, model.OrderNewest, model.OrderOldest), c[colAge]).Blank(1).Col(st.Heading, title(colFlags, "", ""), c[colFlags])
 }
 
 // titled is the title of a column, with a sign where the list is in one of its orders.
