@@ -3,6 +3,7 @@ package gdpr
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -49,7 +50,7 @@ type exportCounts struct {
 // exportRules explain an export to its reader.
 var exportRules = []string{
 	"what concerns the person alone is given whole; of what is shared with others the lines that name the person (Art. 15(4))",
-	"rows of a database that are items are given as items; its other rows, such as those of tables of other programs, are given whole where they belong to the person and the database is an SQLite file, and else the lines that name the person; the bytes of its file may hold others too and are not given",
+	"rows of a database that are items are given as items; its other rows, such as those of tables of other programs, are given whole where they belong to the person, and else the lines that name the person; the bytes of its file may hold others too and are not given",
 	"a text of more than 1 MB, or one that is no UTF-8, stands in its document alone and not in export.json too",
 	"of a file of more than 1 MB, a line that is longer than that is given in pieces, those that name the person",
 	"of a file that is no text, and of one of more than 64 MB in another encoding than UTF-8, it is said where it lies",
@@ -63,8 +64,8 @@ type exporter struct {
 	items   *spool
 	head    exportHead
 	count   int
-	own     []string    // the items of the store at hand that are the subject's alone
-	rows    []exportRow // what was exported, then what was not
+	own     map[string]bool // the items of the store at hand that are the subject's alone
+	rows    []exportRow     // what was exported, then what was not
 	not     []exportRow
 	missing []string
 }
@@ -133,7 +134,7 @@ func (e *exporter) index() exportIndex {
 
 // found exports the store's listed and quarantined items, each read again.
 func (e *exporter) found(ctx context.Context, s model.Store, q *search) error {
-	e.own = nil
+	e.own = map[string]bool{}
 	for i := range q.found {
 		f := &q.found[i]
 		it, err := again(ctx, s, f)
@@ -153,7 +154,7 @@ func (e *exporter) found(ctx context.Context, s model.Store, q *search) error {
 		}
 		shared := len(f.Others) > 0 || !f.Tagged && mentions(e.m, it.Body, tierOf(s, it).Document == model.Opaque)
 		if !shared {
-			e.own = append(e.own, it.ID)
+			e.own[it.ID] = true
 		}
 		e.text(&x, it.Body, shared && !it.Has(model.FlagBinary))
 		for _, field := range it.Meta {
@@ -263,9 +264,6 @@ func (e *exporter) layers(ctx context.Context, s model.Store, q *search) error {
 // layers that it spoke of.
 func (e *exporter) databaseRows(ctx context.Context, s model.Store, q *search, layers []model.Layer) (map[string]bool, error) {
 	told := map[string]bool{}
-	if !slices.ContainsFunc(layers, func(l model.Layer) bool { return l.Rows }) {
-		return told, nil
-	}
 	kind := map[string]string{}
 	for _, l := range layers {
 		kind[l.ID] = layerName(l)
@@ -280,41 +278,64 @@ func (e *exporter) databaseRows(ctx context.Context, s model.Store, q *search, l
 	flush := func(layer string) {
 		r := read[layer]
 		delete(read, layer)
-		failed = errors.Join(failed, e.add(exportItem{Store: s.Name, ID: layer, Layer: kind[layer], Reason: reason, Partial: r.partial, Body: r.text.String()}))
+		failed = errors.Join(failed, e.add(exportItem{Store: s.Name, ID: layer, Layer: cmp.Or(kind[layer], string(model.LayerDerived)), Reason: reason, Partial: r.partial, Body: r.text.String()}))
 	}
-	_, err := s.Maintainer.Scrub(ctx, model.ScrubRequest{Dry: true, Listed: layers, Removed: e.own, Subjects: []string{e.head.Subject}, Concerns: concerns(e.m, q.bystanders), Redact: redactor(e.m),
-		Found: func(layer, text string, whole bool) {
-			told[layer] = true
-			if !whole {
-				text = linesNaming(e.m, text)
+	tell := func(layer, text string, whole bool) {
+		told[layer] = true
+		if text == "" || !utf8.ValidString(text) {
+			closed[layer] = true
+			return
+		}
+		if read[layer] == nil {
+			read[layer] = &rows{}
+		}
+		r := read[layer]
+		r.partial = r.partial || !whole
+		r.text.WriteString(strings.TrimSuffix(text, "\n") + "\n")
+		if r.text.Len() > inlined {
+			flush(layer)
+		}
+	}
+	concerns := concerns(e.m, q.bystanders)
+	_, err := s.Maintainer.Scrub(ctx, model.ScrubRequest{Dry: true, Held: slices.Sorted(maps.Keys(e.own)), Subjects: []string{e.head.Subject}, Concerns: concerns, SideRows: func(row model.SideRow) {
+		if row.Whole || slices.ContainsFunc(row.Of, func(id string) bool { return e.own[id] }) {
+			tell(row.Layer, rowText(row), true)
+			return
+		}
+		for _, c := range row.Cells {
+			if concerns([]byte(c.Words)) {
+				tell(row.Layer, linesNaming(e.m, c.Words), false)
 			}
-			if text == "" || !utf8.ValidString(text) {
-				closed[layer] = true
-				return
-			}
-			if read[layer] == nil {
-				read[layer] = &rows{}
-			}
-			r := read[layer]
-			r.partial = r.partial || !whole
-			r.text.WriteString(strings.TrimSuffix(text, "\n") + "\n")
-			if r.text.Len() > inlined {
-				flush(layer)
-			}
-		}})
+		}
+	}})
 	if ctx.Err() != nil {
 		return nil, model.FromContext(ctx, "gdpr-export")
 	}
 	if err != nil {
-		e.miss(s.Name, "the rows of its database beside the items cannot be read: %s", model.KindOf(err))
+		e.miss(s.Name, "the rows beside its items cannot be read: %s", model.KindOf(err))
 	}
 	for _, layer := range slices.Sorted(maps.Keys(read)) {
 		flush(layer)
 	}
 	for _, layer := range slices.Sorted(maps.Keys(closed)) {
-		e.leaveOut(s.Name, layer, kind[layer], reason, noText)
+		e.leaveOut(s.Name, layer, cmp.Or(kind[layer], string(model.LayerDerived)), reason, noText)
 	}
 	return told, failed
+}
+
+// rowText is a row, one cell to a line.
+func rowText(row model.SideRow) string {
+	var b strings.Builder
+	for _, c := range row.Cells {
+		text := c.Text
+		if !utf8.ValidString(text) {
+			text = fmt.Sprintf("(%d bytes that are no text)", len(text))
+		}
+		if text != "" {
+			b.WriteString(strings.TrimPrefix(c.Column+": ", ": ") + text + "\n")
+		}
+	}
+	return b.String()
 }
 
 // layer exports the subject's part of a file beside the items: of a text the lines that name the subject, as

@@ -286,18 +286,22 @@ func (q *search) beneath(ctx context.Context) error {
 		return nil
 	}
 	named := map[string]bool{}
-	_, err := q.store.Maintainer.Scrub(ctx, model.ScrubRequest{Dry: true, Held: slices.Sorted(maps.Keys(q.holding)), Beneath: func(id, text string) {
-		if q.m.Near(text) {
-			q.bystanders.Add(q.m, text)
-		}
-		if id == "" || !q.m.NamesBytes([]byte(text)) {
-			return
-		}
-		if q.holding[id] {
-			q.bystanders.Keep(q.m, text)
-		}
-		if !named[id] && concerns(q.m, q.bystanders)([]byte(text)) {
-			named[id] = true
+	_, err := q.store.Maintainer.Scrub(ctx, model.ScrubRequest{Dry: true, Held: slices.Sorted(maps.Keys(q.holding)), SideRows: func(row model.SideRow) {
+		for _, c := range row.Cells {
+			if q.m.Near(c.Words) {
+				q.bystanders.Add(q.m, c.Words)
+			}
+			if len(row.Of) == 0 || !q.m.NamesBytes([]byte(c.Words)) {
+				continue
+			}
+			if slices.ContainsFunc(row.Of, func(id string) bool { return q.holding[id] }) {
+				q.bystanders.Keep(q.m, c.Words)
+			}
+			if concerns(q.m, q.bystanders)([]byte(c.Words)) {
+				for _, id := range row.Of {
+					named[id] = true
+				}
+			}
 		}
 	}})
 	switch {

@@ -18,6 +18,7 @@ import (
 	"memdesk/backends"
 	"memdesk/gdpr"
 	"memdesk/gdpr/receipt"
+	"memdesk/internal/testpg"
 	"memdesk/model"
 )
 
@@ -208,6 +209,33 @@ met `+name+` c04', 'ADD'), ('b1', 'bob is other', 'ADD')`)
 	}) {
 		t.Errorf("the compressed cell is not spoken of: %+v", ix.Found)
 	}
+}
+
+// TestAnExportGivesRowsBesideItemsPostgres is TestAnExportGivesRowsBesideItems on a server.
+func TestAnExportGivesRowsBesideItemsPostgres(t *testing.T) {
+	dsn := testpg.DSN(t)
+	w := newWorld(t)
+	w.addPostgres(dsn)
+	w.open()
+	w.put("pg", model.RetainRequest{ID: "n1", Tier: "task", Content: "likes rye", DataSubjectID: ana})
+	w.put("pg", model.RetainRequest{ID: "b1", Tier: "task", Content: "likes oats"})
+	testpg.Exec(t, dsn, `ALTER TABLE memdesk.nodes ADD extra text; UPDATE memdesk.nodes SET extra = CASE id WHEN 'n1' THEN 'c01' ELSE 'bob is other' END;
+		CREATE TABLE memdesk.notes (node_id text, words text, n integer, at date);
+		INSERT INTO memdesk.notes VALUES ('n1', 'c02', 417, '2026-01-02'), ('b1', E'bob is other\nask `+name+` of c03', 418, '2026-01-03'), (NULL, 'bob is other', 419, '2026-01-04')`)
+	e, _, _ := export(t, w, w.file().ID)
+	all := ""
+	for _, it := range e.Items {
+		if it.Layer != "item" {
+			all += it.ID + "\n" + it.Body
+		}
+	}
+	if want := "nodes (rows)\nextra: c01\nnotes (rows)\nask " + name + " of c03\nnode_id: n1\nwords: c02\nn: 417\nat: 2026-01-02\n"; sortedLines(all) != sortedLines(want) {
+		t.Errorf("the export holds\n%s\nwant\n%s", all, want)
+	}
+}
+
+func sortedLines(text string) string {
+	return strings.Join(slices.Sorted(strings.Lines(text)), "")
 }
 
 // TestWhatIsNotReachedIsNamed: plan and receipt speak of what a store's rules know and memdesk does not look at.

@@ -78,11 +78,11 @@ type ScrubRequest struct {
 	// Held are the ids of items on hold. Scrub leaves the rows that belong to them in other tables and files, and what
 	// their own rows say beside their text. A layer of one item alone (Layer.ItemID) is left to the caller's May.
 	Held []string
-	// Beneath, where it is set with Dry, makes the call a list: it receives the texts of rows that Read does not show. Of
-	// every item these are the rows that go only with it as a whole (a conversation's older versions, pending writes), of
-	// one of Held also those that Scrub leaves for its sake. A row of no item has an empty id: it stays or goes by itself,
-	// and says which longer words are others'. What cannot be read is an error, or a layer that says so.
-	Beneath func(id, text string)
+	// SideRows, where it is set with Dry, makes the call a list: it receives rows that Read does not show. Of every item
+	// these are the rows that go only with it as a whole (a conversation's older versions, pending writes), of one of Held
+	// also those that Scrub leaves for its sake. Where Concerns is set too they are all rows of their layers. What cannot be
+	// read is an error, or a layer that says so.
+	SideRows func(SideRow)
 	// Subjects are the subject's ids, for a medium with an erasure of its own.
 	Subjects []string
 	// Concerns reports whether a record (a log line, a version, a row of a side table, a temporary file)
@@ -108,10 +108,6 @@ type ScrubRequest struct {
 	// Dry calls May and MayEdit for everything that would be cleaned once Removed are gone, and does nothing
 	// else: it takes no lock, changes nothing, and has no results.
 	Dry bool
-	// Found is called by a dry run over SQLite files, for their rows that are no items and belong to none of Held: with the
-	// whole row, one cell to a line, where it belongs to Removed or to Subjects, or goes because it names the subject, and
-	// else with each cell that names the subject. A server's tables and Crewship's index are not shown. May be nil.
-	Found func(layer, text string, whole bool)
 	// Listed are the store's layers where the caller has just listed them, so that a dry run does not list
 	// them again. May be nil.
 	Listed []Layer
@@ -120,6 +116,18 @@ type ScrubRequest struct {
 	// Step receives progress, in words; may be nil.
 	Step func(layer, what string)
 }
+
+// SideRow is a row beside the items, or a part of one.
+type SideRow struct {
+	Layer string
+	Of    []string // items that it belongs to; one of none says which longer words are others'
+	Whole bool     // it belongs to Subjects, or goes as a whole because it names the subject
+	Cells []SideCell
+}
+
+// SideCell is a cell as it is, and as a search reads it: a number in the ways to write it, because a column of numbers keeps no
+// zeros before a person's. Column may be empty.
+type SideCell struct{ Column, Text, Words string }
 
 // Permits calls May for a layer. A refused layer has a result of its own, except in a dry run, which permits
 // nothing.

@@ -231,17 +231,21 @@ func (p Payloads) Redact(tx Tx, layer string, req model.ScrubRequest) (done int6
 	return done, nil
 }
 
-// Beneath yields the columns beside a payload in the rows of items on hold, for ServerMedium.
-func (p Payloads) Beneath(tx Tx, held []string, yield func(id, text string)) error {
-	keys := slices.DeleteFunc(slices.Clone(held), func(id string) bool { return !uuid.MatchString(id) })
-	if len(keys) == 0 {
+// Beside lists the columns beside a payload in the rows of items on hold, or all columns of all rows, for ServerMedium; layer
+// is the table's.
+func (p Payloads) Beside(tx Tx, layer string, req model.ScrubRequest) error {
+	keys := slices.DeleteFunc(slices.Clone(req.Held), func(id string) bool { return !uuid.MatchString(id) })
+	all, without := req.Concerns != nil, PayloadColumns
+	if all {
+		without = PayloadColumns[1:2] // the vector
+	} else if len(keys) == 0 {
 		return nil
 	}
-	return tx.Each(`SELECT m.id::text, e.value FROM `+p.Table+` m, jsonb_each_text(to_jsonb(m) - ?::text[]) e WHERE m.id = ANY(?::uuid[]) AND e.value <> ''`, []any{PayloadColumns, keys}, func(scan func(...any) error) error {
-		var id, text string
-		err := scan(&id, &text)
+	return tx.Each(`SELECT m.id::text, e.key, e.value FROM `+p.Table+` m, jsonb_each_text(to_jsonb(m) - ?::text[]) e WHERE (? OR m.id = ANY(?::uuid[])) AND e.value <> ''`, []any{without, all, keys}, func(scan func(...any) error) error {
+		var id, column, text string
+		err := scan(&id, &column, &text)
 		if err == nil {
-			yield(id, text)
+			req.SideRows(model.SideRow{Layer: layer, Of: []string{id}, Cells: []model.SideCell{{Column: column, Text: text, Words: text}}})
 		}
 		return err
 	})

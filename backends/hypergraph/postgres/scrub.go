@@ -25,8 +25,8 @@ const scrubLockTimeout = `SET lock_timeout = '2s'`
 // sees or a lock protects is pending; steps that this role may not take are out of scope, and the
 // result names who may.
 func (m maintainer) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
-	if req.Beneath != nil {
-		return nil, m.beneath(ctx, req)
+	if req.SideRows != nil {
+		return nil, m.rows(ctx, req)
 	}
 	step := req.Step
 	if step == nil {

@@ -62,9 +62,10 @@ func allowed(q *query, table string, privileges ...string) (may bool, err error)
 	return may, err
 }
 
-// beneath lists the rows of side tables, and the columns beside the items' own, that a scrub leaves to items on hold.
-func (m maintainer) beneath(ctx context.Context, req model.ScrubRequest) error {
-	if len(req.Held) == 0 {
+// rows lists the rows of side tables, and the columns beside the items' own: all where the request has Concerns, else those
+// that a scrub leaves to items on hold.
+func (m maintainer) rows(ctx context.Context, req model.ScrubRequest) error {
+	if len(req.Held) == 0 && req.Concerns == nil {
 		return nil
 	}
 	return m.s.ops.read(ctx, "texts", func(q *query) error {
@@ -80,7 +81,7 @@ func (m maintainer) beneath(ctx context.Context, req model.ScrubRequest) error {
 			}
 			t, err := openTable(q, table, m.s.workspace, req)
 			if err == nil {
-				err = t.eachHeld(req.Beneath)
+				err = t.list(table)
 			}
 			if err != nil {
 				return err
@@ -146,6 +147,7 @@ type sideTable struct {
 	args       []any
 	here       string // the part of mine that is no item's: the rows of the workspace, with hereArgs
 	hereArgs   []any
+	columns    []column
 	texts      []string          // columns
 	kinds      map[string]string // of all columns
 	numbers    []column
@@ -158,7 +160,7 @@ func openTable(q *query, table, workspace string, req model.ScrubRequest) (*side
 	if err != nil {
 		return nil, err
 	}
-	t := &sideTable{q: q, req: req, from: schemaName + `.` + quote(table), args: []any{}, kinds: map[string]string{}, nodes: map[string]bool{}}
+	t := &sideTable{q: q, req: req, columns: columns, from: schemaName + `.` + quote(table), args: []any{}, kinds: map[string]string{}, nodes: map[string]bool{}}
 	for _, id := range tiedBy("node_ids", req.Removed) {
 		t.nodes[id] = true
 	}
@@ -176,11 +178,11 @@ func openTable(q *query, table, workspace string, req model.ScrubRequest) (*side
 		}
 	}
 	for _, c := range columns {
-		if c.number && (req.Concerns != nil || req.Beneath != nil) {
+		if c.number && (req.Concerns != nil || req.SideRows != nil) {
 			t.numbers, t.cells = append(t.numbers, c), append(t.cells, c.spellings())
 		}
 	}
-	if t.held = t.heldBy(table); req.Beneath == nil {
+	if t.held = t.heldBy(table); req.SideRows == nil {
 		for _, h := range t.held {
 			t.args = append(t.args, slices.Collect(maps.Keys(h.of)))
 			t.mine += fmt.Sprintf(` AND NOT COALESCE(%s::text = ANY($%d), FALSE)`, quote(h.column), len(t.args))
@@ -211,33 +213,56 @@ func (t *sideTable) heldBy(table string) (out []tie) {
 	return out
 }
 
-// eachHeld yields the texts of the rows of items on hold.
-func (t *sideTable) eachHeld(yield func(id, text string)) error {
-	if len(t.cells) == 0 {
+// list shows the rows to SideRows, vectors and bytes left out.
+func (t *sideTable) list(table string) error {
+	var what, these []string
+	for _, h := range t.held {
+		t.args = append(t.args, slices.Collect(maps.Keys(h.of)))
+		cond := fmt.Sprintf(`%s::text = ANY($%d)`, quote(h.column), len(t.args))
+		what, these = append(what, `CASE WHEN `+cond+` THEN `+quote(h.column)+`::text ELSE '' END`), append(these, cond)
+	}
+	where := t.mine
+	if t.req.Concerns == nil {
+		where += ` AND (` + strings.Join(these, ` OR `) + `)`
+	}
+	var columns []column
+	for _, c := range t.columns {
+		if slices.Contains(itemTables[table], c.name) || c.kind == "bytea" || strings.Contains(c.kind, "vec") {
+			continue
+		}
+		words := `''`
+		if c.number {
+			words = `COALESCE(` + c.spellings() + `, '')`
+		}
+		columns, what = append(columns, c), append(what, `COALESCE(`+quote(c.name)+`::text, '')`, words)
+	}
+	if len(columns) == 0 || len(these) == 0 && t.req.Concerns == nil {
 		return nil
 	}
-	var key string
-	cells, dest := make([]*string, len(t.cells)), make([]any, len(t.cells)+1)
-	dest[0] = &key
+	cells, dest := make([]string, len(what)), make([]any, len(what))
 	for i := range cells {
-		dest[i+1] = &cells[i]
+		dest[i] = &cells[i]
 	}
-	for _, h := range t.held {
-		text := fmt.Sprintf(`SELECT %[1]s::text, %[2]s FROM %[3]s WHERE %[1]s::text = ANY($%[4]d)%[5]s`, quote(h.column), strings.Join(t.cells, `, `), t.from, len(t.args)+1, t.mine)
-		err := t.q.Each(text, append(slices.Clone(t.args), slices.Collect(maps.Keys(h.of))), func(scan func(...any) error) error {
-			err := scan(dest...)
-			for _, c := range cells {
-				if err == nil && c != nil && *c != "" {
-					yield(h.of[key], *c)
-				}
-			}
-			return err
-		})
-		if err != nil {
+	return t.q.Each(`SELECT `+strings.Join(what, `, `)+` FROM `+t.from+` WHERE true`+where, t.args, func(scan func(...any) error) error {
+		if err := scan(dest...); err != nil {
 			return err
 		}
-	}
-	return nil
+		row := model.SideRow{Layer: rowsLayer(table)}
+		for i, h := range t.held {
+			if cells[i] != "" {
+				row.Of = append(row.Of, h.of[cells[i]])
+			}
+		}
+		for i, c := range columns {
+			at := len(t.held) + 2*i
+			if c.text {
+				cells[at+1] = cells[at]
+			}
+			row.Cells = append(row.Cells, model.SideCell{Column: c.name, Text: cells[at], Words: cells[at+1]})
+		}
+		t.req.SideRows(row)
+		return nil
+	})
 }
 
 // rowChange is what becomes of a row.

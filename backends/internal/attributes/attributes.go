@@ -186,7 +186,7 @@ func (m *maintainer) known() map[string][]directory {
 // the person.
 func (m *maintainer) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
 	out, err := m.Maintainer.Scrub(ctx, req)
-	if err != nil || req.Concerns == nil {
+	if err != nil || req.Concerns == nil || req.SideRows != nil {
 		return out, err
 	}
 	layers := req.Listed

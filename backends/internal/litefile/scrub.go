@@ -17,8 +17,8 @@ import (
 // recipe"). While another program reads an older snapshot the log cannot be
 // emptied: the verdict is pending.
 func (m Medium) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
-	if req.Beneath != nil {
-		return nil, m.beneath(ctx, req)
+	if req.SideRows != nil {
+		return nil, m.sideRows(ctx, req)
 	}
 	if req.Dry { // the rows lie in one file
 		if len(req.Removed) > 0 {
@@ -72,8 +72,7 @@ func (m Medium) schemaNames(ctx context.Context, req model.ScrubRequest) (kind s
 }
 
 // wouldClean asks about each table whose rows the scrub would change because they name
-// the subject, or belong to the subject. Rows tied to an item go with it, and are not asked about. It shows all of
-// these rows to Found.
+// the subject, or belong to the subject. Rows tied to an item go with it, and are not asked about.
 func (m Medium) wouldClean(q *Query, req model.ScrubRequest) error {
 	tables, err := m.sideTables(q)
 	if err != nil {
@@ -95,19 +94,13 @@ func (m Medium) wouldClean(q *Query, req model.ScrubRequest) error {
 			}
 			found = n > 0
 		}
-		tell, err := m.teller(q, table, key, req)
-		if err != nil {
-			return err
-		}
 		for _, p := range table.parts {
 			where, args, err := m.apart(q, table.name, p.where, req.Held)
 			if err != nil {
 				return err
 			}
 			err = eachRow(q, table.name, key, p.columns, where, args, func(at, cells []any) error {
-				names := (!found || req.Found != nil) && clean(at, cells, req, nil) != nil
-				found = found || names
-				tell(p, at, cells, names)
+				found = found || clean(at, cells, req, nil) != nil
 				return nil
 			})
 			if err != nil {

@@ -1,15 +1,12 @@
 package litefile
 
 import (
-	"cmp"
-	"context"
 	"maps"
 	"slices"
 	"strings"
 
 	"memdesk/backends/internal/entity"
 	"memdesk/backends/internal/jsonedit"
-	"memdesk/model"
 )
 
 // owned are the conditions of a table's rows that belong to a person, each with one `?` for the id.
@@ -115,40 +112,6 @@ func (m Medium) apart(q *Query, table, where string, ids []string, more ...any) 
 		where = ` WHERE NOT COALESCE((` + strings.Join(all, ` OR `) + `), FALSE)` + further(where)
 	}
 	return where, append(args, more...), err
-}
-
-// beneath lists the rows that apart leaves out, which are no items.
-func (m Medium) beneath(ctx context.Context, req model.ScrubRequest) error {
-	if len(req.Held) == 0 {
-		return nil
-	}
-	return m.File.View(ctx, "texts", func(q *Query) error {
-		tables, err := m.sideTables(q)
-		for _, table := range tables {
-			held, herr := m.allTies(q, table.name, req.Held)
-			if err = cmp.Or(err, herr); err != nil {
-				return err
-			}
-			for _, t := range held {
-				cond, list := t.these()
-				for _, p := range table.parts {
-					err := eachOf(q, table.name, []string{`CAST(` + t.expr + ` AS TEXT)`}, p.columns, ` WHERE (`+cond+`)`+further(p.where), []any{list}, func(at, cells []any) error {
-						of, _ := at[0].(string)
-						for _, c := range cells {
-							if text := words(c); text != "" {
-								req.Beneath(t.of[of], text)
-							}
-						}
-						return nil
-					})
-					if err != nil {
-						return err
-					}
-				}
-			}
-		}
-		return err
-	})
 }
 
 // raw gives the value of a column for the id of an item.

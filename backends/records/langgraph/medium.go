@@ -18,7 +18,7 @@ var scanned = []string{"store", "store_vectors", "checkpoints", "checkpoint_blob
 
 // medium are the tables in the form of a maintainer.
 func (l layout) medium(db records.Server) records.ServerMedium {
-	return records.ServerMedium{DB: db, Schema: l.schema, Tables: scanned, Columns: l.have, Vectors: []string{"embedding"}, Clean: l.orphans, Beneath: l.beneath, Tell: l.mentions, Blob: readable, Unread: l.unread,
+	return records.ServerMedium{DB: db, Schema: l.schema, Tables: scanned, Columns: l.have, Vectors: []string{"embedding"}, Clean: l.orphans, Rows: l.rows, Tell: l.mentions, Blob: readable, Unread: l.unread,
 		Outside: "write-ahead log, replicas, base backups, dumps, LangSmith"}
 }
 
@@ -125,23 +125,28 @@ func (l layout) dropNamed(tx records.Tx, concerns func([]byte) bool, may func(st
 	return nil
 }
 
-// beneath yields the rows of conversations as the scan reads them: msgpack, older versions, other channels and
-// pending writes, which the item's text does not show; and so those of values on hold with their vectors.
-func (l layout) beneath(tx records.Tx, held []string, yield func(id, text string)) error {
+// rows lists the rows of conversations as the scan reads them: msgpack, older versions, other channels and
+// pending writes, which the item's text does not show; and so those of values on hold, or of all, with their vectors.
+func (l layout) rows(tx records.Tx, req model.ScrubRequest) error {
+	yield := func(layer string) func(id, row string) {
+		return func(id, row string) {
+			req.SideRows(model.SideRow{Layer: layer, Of: []string{id}, Cells: []model.SideCell{{Text: row, Words: row}}})
+		}
+	}
 	for _, t := range checkpointTables {
-		if err := l.eachRow(tx, t, yield); err != nil {
+		if err := l.eachRow(tx, t, yield(t)); err != nil {
 			return err
 		}
 	}
 	ns, sep := l.namespace()
-	of := map[string]string{}
-	for _, id := range held {
+	keys, all := []string{}, req.Concerns != nil
+	for _, id := range req.Held {
 		if key, ok := keyOf(id, sep); ok && !strings.HasPrefix(id, "thread/") {
-			of[key] = id
+			keys = append(keys, key)
 		}
 	}
 	for _, t := range []string{"store", "store_vectors"} {
-		if !l.has(t) || len(of) == 0 {
+		if !l.has(t) || len(keys) == 0 && !all {
 			continue
 		}
 		var columns []string
@@ -150,12 +155,12 @@ func (l layout) beneath(tx records.Tx, held []string, yield func(id, text string
 				columns = append(columns, "b."+pgx.Identifier{c}.Sanitize()+`::text`)
 			}
 		}
-		key := sqlKey("b", ns)
-		err := tx.Each(`SELECT `+key+`, concat_ws(chr(9), `+strings.Join(columns, `, `)+`) FROM `+l.table(t)+` b WHERE `+key+` = ANY(?)`, []any{slices.Collect(maps.Keys(of))}, func(scan func(...any) error) error {
+		key, tell := sqlKey("b", ns), yield(t)
+		err := tx.Each(`SELECT `+key+`, concat_ws(chr(9), `+strings.Join(columns, `, `)+`) FROM `+l.table(t)+` b WHERE ? OR `+key+` = ANY(?)`, []any{all, keys}, func(scan func(...any) error) error {
 			var key, row string
 			err := scan(&key, &row)
 			if err == nil {
-				yield(of[key], row)
+				tell(idOf(key, sep), row)
 			}
 			return err
 		})

@@ -71,7 +71,7 @@ func (m medium) files() records.Files { return records.Files{Store: m.f.path, Be
 // Scrub redacts the lines of edited items beside their fields, and removes files beside the store
 // that name the subject.
 func (m medium) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
-	if req.Concerns == nil {
+	if req.Concerns == nil || req.SideRows != nil { // a line is an item whole
 		return nil, nil
 	}
 	res, err := m.scrubLines(ctx, req)

@@ -431,7 +431,7 @@ func TestCodexDatabaseThatCannotBeRead(t *testing.T) {
 	dir := plant(t, t.TempDir(), "memories/MEMORY.md", "m\n", "memories_1.sqlite", strings.Repeat("no database. ", 400))
 	s := open(t, dir)
 	rows := func() error {
-		_, err := s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Dry: true, Beneath: func(_, text string) { t.Errorf("a row %q", text) }})
+		_, err := s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Dry: true, SideRows: func(row model.SideRow) { t.Errorf("a row %+v", row) }})
 		return err
 	}
 	if err := rows(); err == nil {

@@ -29,7 +29,7 @@ func (w *scrubbing) index(f file) (int64, error) {
 	if _, err := db.ExecContext(w.ctx, "PRAGMA trusted_schema = OFF"); err != nil {
 		return 0, indexError(err)
 	}
-	rows, err := w.indexRows(db, f.memory.prefix)
+	rows, err := w.indexRows(db, f)
 	if err != nil {
 		return 0, indexError(err)
 	}
@@ -49,8 +49,8 @@ func (f file) index() string {
 	return filepath.Join(f.memory.root, filepath.FromSlash(below(f.memory.dir, f.label)))
 }
 
-// beneath lists the rows of memories on hold in the search indexes, which stay.
-func (w *scrubbing) beneath(memories []*memoryDir) (failed error) {
+// rows lists the rows of the search indexes.
+func (w *scrubbing) rows(memories []*memoryDir) (failed error) {
 	for _, p := range memories {
 		if p.missing {
 			continue
@@ -60,7 +60,7 @@ func (w *scrubbing) beneath(memories []*memoryDir) (failed error) {
 				return
 			}
 			failed = indexError(database{f.index()}.read(w.ctx, func(db *sql.DB) error {
-				_, err := w.indexRows(db, p.prefix)
+				_, err := w.indexRows(db, f)
 				return err
 			}))
 		})
@@ -92,8 +92,9 @@ func (w *scrubbing) dirty(f file) (bool, error) {
 	return false, nil
 }
 
-// indexRows are the rows to remove; those of memories on hold stay, and are told to Beneath. An index of another shape is an error: it never counts as clean.
-func (w *scrubbing) indexRows(db *sql.DB, prefix string) ([]int64, error) {
+// indexRows are the rows to remove; those of memories on hold stay. A list shows them to SideRows instead. An index of another shape
+// is an error: it never counts as clean.
+func (w *scrubbing) indexRows(db *sql.DB, f file) ([]int64, error) {
 	rows, err := db.QueryContext(w.ctx, "SELECT rowid, coalesce(file, ''), coalesce(content, '') FROM memory_chunks")
 	if err != nil {
 		return nil, err
@@ -106,14 +107,15 @@ func (w *scrubbing) indexRows(db *sql.DB, prefix string) ([]int64, error) {
 		if err := rows.Scan(&id, &name, &content); err != nil {
 			return nil, err
 		}
-		if slices.Contains(w.req.Held, prefix+name) {
-			if w.req.Beneath != nil {
-				w.req.Beneath(prefix+name, content)
-			}
+		of := f.memory.prefix + name
+		held, card := slices.Contains(w.req.Held, of), isCard(w.cards, name)
+		if w.req.SideRows != nil && (held || w.req.Concerns != nil) {
+			w.req.SideRows(model.SideRow{Layer: f.id(), Of: []string{of}, Whole: card, Cells: []model.SideCell{{Column: "file", Text: name, Words: name}, {Column: "content", Text: content, Words: content}}})
+		}
+		if held || w.req.SideRows != nil {
 			continue
 		}
-		gone := slices.Contains(w.req.Removed, prefix+name) || isCard(w.cards, name)
-		if gone || w.req.Concerns != nil && (w.req.Concerns([]byte(name)) || w.req.Concerns([]byte(content))) {
+		if card || slices.Contains(w.req.Removed, of) || w.req.Concerns != nil && (w.req.Concerns([]byte(name)) || w.req.Concerns([]byte(content))) {
 			out = append(out, id)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // writes Crewship's database: a configured server erases the subject's rows, and the rest is reported as
 // out of scope.
 func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
-	if req.Beneath != nil && len(req.Held) == 0 {
+	if req.SideRows != nil && len(req.Held) == 0 && req.Concerns == nil {
 		return nil, nil
 	}
 	if !req.Dry {
@@ -31,8 +31,8 @@ func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 		return nil, err
 	}
 	w := scrubbing{store: s, ctx: ctx, req: req, cards: snap.userSlugs(req.Subjects)}
-	if req.Beneath != nil {
-		return nil, w.beneath(snap.memories)
+	if req.SideRows != nil {
+		return nil, w.rows(snap.memories)
 	}
 	for _, p := range snap.memories {
 		if p.missing {

@@ -134,7 +134,7 @@ func TestTheIndexOfAHeldMemory(t *testing.T) {
 	req.Held = []string{"crews/c_red/agents/ada/AGENT.md"}
 	var rows []string
 	list := req
-	list.Dry, list.Beneath = true, func(id, text string) { rows = append(rows, id+": "+text) }
+	list.Dry, list.Concerns, list.SideRows = true, nil, func(row model.SideRow) { rows = append(rows, row.Of[0]+": "+row.Cells[len(row.Cells)-1].Words) }
 	if _, err := s.Maintainer.Scrub(t.Context(), list); err != nil {
 		t.Fatal(err)
 	}

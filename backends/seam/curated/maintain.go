@@ -173,7 +173,7 @@ func (s *store) readLayer(l layer) ([]byte, error) {
 // Scrub removes the backups and temporary files that hold forgotten text, and the proposals that name the
 // subject. It holds the locks of both files, in their order, so that no temporary file is a live writer's.
 func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
-	if req.Beneath != nil {
+	if req.SideRows != nil {
 		return nil, nil // no file holds a part of an entry
 	}
 	if err := s.checkWritable("scrub"); err != nil && !req.Dry {

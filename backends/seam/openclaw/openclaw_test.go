@@ -435,26 +435,29 @@ func TestIndexOfAHeldFile(t *testing.T) {
 		return out
 	}
 	before := rows()
-	listed := 0
+	listed, rest := 0, map[string]bool{}
 	list := req
-	list.Dry, list.Beneath = true, func(id, text string) {
-		if id != held {
-			t.Errorf("a row of %q: %s", id, text)
+	list.Dry, list.Concerns, list.SideRows = true, nil, func(row model.SideRow) {
+		if !slices.Equal(row.Of, []string{held}) {
+			t.Errorf("a row of %q: %+v", row.Of, row.Cells)
 		}
-		if concerns([]byte(text)) {
+		if rest[fmt.Sprint(row)] = true; strings.Contains(fmt.Sprint(row), "Ida") {
 			listed++
 		}
 	}
 	_, err := s.Maintainer.Scrub(t.Context(), list)
 	must(t, err)
-	goes := req
-	goes.Dry, goes.Found = true, func(layer, text string, _ bool) {
-		if strings.Contains(before, text) {
-			t.Errorf("told of a row in %s: %s", layer, text)
+	others := 0
+	list.Concerns, list.SideRows = concerns, func(row model.SideRow) {
+		if delete(rest, fmt.Sprint(row)); len(row.Of) == 0 && strings.Contains(fmt.Sprint(row), "Ida") {
+			others++
 		}
 	}
-	_, err = s.Maintainer.Scrub(t.Context(), goes)
+	_, err = s.Maintainer.Scrub(t.Context(), list)
 	must(t, err)
+	if len(rest) > 0 || others == 0 {
+		t.Errorf("of all rows %d of others name the person; missing are %v", others, rest)
+	}
 	_, err = s.Maintainer.Scrub(t.Context(), req)
 	must(t, err)
 	if after := rows(); after != before || !concerns([]byte(before)) || listed == 0 {

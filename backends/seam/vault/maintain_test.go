@@ -155,7 +155,7 @@ func TestBooksOfAHeldNote(t *testing.T) {
 		Redact: func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), "maren", "[erased]")) }}
 	var rows []string
 	list := req
-	list.Dry, list.Beneath = true, func(id, text string) { rows = append(rows, id+": "+text) }
+	list.Dry, list.Concerns, list.SideRows = true, nil, func(row model.SideRow) { rows = append(rows, row.Of[0]+": "+row.Cells[len(row.Cells)-1].Words) }
 	if _, err := s.Maintainer.Scrub(t.Context(), list); err != nil {
 		t.Fatal(err)
 	}

@@ -189,7 +189,7 @@ func (s *Store) git(ctx context.Context) model.Layer {
 // own. In that file it removes other items' references to a removed item: their dependencies on it and their
 // parent.
 func (s *Store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
-	if req.Beneath != nil {
+	if req.SideRows != nil {
 		return nil, nil // a line is an item whole
 	}
 	select {

@@ -4,7 +4,6 @@ package media
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"io"
 	"io/fs"
@@ -113,44 +112,32 @@ func (d *Database) cells(ctx context.Context, table string) (io.ReadCloser, erro
 	return &reader{Reader: r, close: func() error { return errors.Join(r.Close(), f.Close()) }}, nil
 }
 
-// beneath lists the texts of rows. It opens no file that could hold none of them: one that this user may not read would
-// end the search of the whole store.
-func (d *Database) beneath(ctx context.Context, req model.ScrubRequest) error {
-	if len(req.Held) == 0 && !d.Others {
+// rows lists the rows, those of the tables that stay among them where all are wanted. It opens no file that could hold none:
+// one that this user may not read would end the search of the whole store.
+func (d *Database) rows(ctx context.Context, req model.ScrubRequest) error {
+	if d.Others && req.Concerns == nil {
+		req.Concerns = func([]byte) bool { return false }
+	}
+	if len(req.Held) == 0 && req.Concerns == nil {
 		return nil
 	}
 	f, err := litefile.Open(d.Path, true)
 	if err != nil {
 		return err
 	}
-	_, err = d.Medium(f).Scrub(ctx, req)
-	if err == nil && d.Others {
-		err = f.View(ctx, "texts", func(q *litefile.Query) error { return eachCell(q, req.Beneath) })
+	m, each := d.Medium(f), req.SideRows
+	if req.Concerns != nil {
+		m.Items = nil
 	}
+	req.SideRows = func(row model.SideRow) {
+		set := slices.Contains(d.Apart, strings.TrimPrefix(row.Layer, f.Name+":"))
+		if row.Layer = d.Layer; set {
+			row.Layer = d.ApartLayer
+		}
+		each(row)
+	}
+	_, err = m.Scrub(ctx, req)
 	return errors.Join(err, f.Close())
-}
-
-// eachCell yields the texts of all rows, which belong to no note.
-func eachCell(q *litefile.Query, yield func(id, text string)) error {
-	tables, _, err := litefile.Tables(q)
-	for _, table := range tables {
-		columns, cerr := litefile.Columns(q, table)
-		if err = errors.Join(err, cerr); err != nil {
-			return err
-		}
-		cells, dest := make([]sql.RawBytes, len(columns)), make([]any, len(columns))
-		for i := range cells {
-			dest[i] = &cells[i]
-		}
-		err = q.Each(`SELECT * FROM "`+strings.ReplaceAll(table, `"`, `""`)+`"`, nil, func(scan func(...any) error) error {
-			err := scan(dest...)
-			for _, c := range cells {
-				yield("", string(c))
-			}
-			return err
-		})
-	}
-	return err
 }
 
 // OpenLayer reads one layer. Where the tables cannot be set apart, the file's layer is the whole file.
@@ -223,8 +210,8 @@ func (d *Database) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.L
 	if _, err := os.Lstat(d.Path); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if req.Beneath != nil {
-		return nil, d.beneath(ctx, req)
+	if req.SideRows != nil {
+		return nil, d.rows(ctx, req)
 	}
 	tied, err := d.tied(ctx, req)
 	if err != nil {
@@ -234,7 +221,7 @@ func (d *Database) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.L
 		if tied {
 			req.Permits(d.Layer, nil)
 		}
-		return nil, d.tell(ctx, req)
+		return nil, nil
 	}
 	traced := tied
 	for _, layer := range d.cleaned() {
@@ -333,27 +320,6 @@ func (d *Database) tied(ctx context.Context, req model.ScrubRequest) (tied bool,
 		tied, err = d.Tied(ctx, f, req.Removed)
 	}
 	return tied, errors.Join(err, f.Close())
-}
-
-// tell shows the rows to Found, those of the tables that stay among them.
-func (d *Database) tell(ctx context.Context, req model.ScrubRequest) error {
-	if req.Found == nil {
-		return nil
-	}
-	f, err := litefile.Open(d.Path, true)
-	if err != nil {
-		return err
-	}
-	m := d.Medium(f)
-	m.Items = nil
-	_, err = m.Scrub(ctx, model.ScrubRequest{Dry: true, Held: req.Held, Removed: req.Removed, Subjects: req.Subjects, Concerns: req.Concerns, Redact: req.Redact, Found: func(layer, text string, whole bool) {
-		at := d.Layer
-		if slices.Contains(d.Apart, strings.TrimPrefix(layer, f.Name+":")) {
-			at = d.ApartLayer
-		}
-		req.Found(at, text, whole)
-	}})
-	return errors.Join(err, f.Close())
 }
 
 func (d *Database) unread(err error) model.LayerResult {

@@ -39,8 +39,8 @@ func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 	}
 	defer root.Close()
 	w.root = root
-	if req.Beneath != nil {
-		if err := w.heldEntries(); err != nil {
+	if req.SideRows != nil {
+		if err := w.entries(); err != nil {
 			return nil, err
 		}
 		return nil, w.media()
@@ -379,9 +379,9 @@ func (w *scrubbing) apart(book []byte, each func(id string, entry []byte)) (rest
 	return rest, func(b []byte) []byte { return []byte(strings.NewReplacer(was...).Replace(string(b))) }
 }
 
-// heldEntries lists the entries of notes on hold in the books.
-func (w *scrubbing) heldEntries() error {
-	if len(w.req.Held) == 0 {
+// entries lists the entries of notes on hold in the books, or with them the whole books.
+func (w *scrubbing) entries() error {
+	if len(w.req.Held) == 0 && w.req.Concerns == nil {
 		return nil
 	}
 	return w.store.eachFound(w.ctx, func(f found) {
@@ -389,7 +389,13 @@ func (w *scrubbing) heldEntries() error {
 			return
 		}
 		if book, _, err := w.root.Read(f.id, 0); err == nil { // else its layer says so
-			w.apart(book, func(id string, entry []byte) { w.req.Beneath(id, string(entry)) })
+			tell := func(text []byte, of ...string) {
+				w.req.SideRows(model.SideRow{Layer: cmp.Or(f.side.Name, f.id), Of: of, Cells: []model.SideCell{{Text: string(text), Words: string(text)}}})
+			}
+			w.apart(book, func(id string, entry []byte) { tell(entry, id) })
+			if w.req.Concerns != nil {
+				tell(book)
+			}
 		}
 	})
 }
