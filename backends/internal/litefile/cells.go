@@ -73,21 +73,24 @@ type jsonb string
 // nothing to SQLite, and keeps the driver from reading words as the times that a
 // column was declared for.
 func eachRow(q *Query, table string, key, columns []string, where string, args []any, fn func(at, cells []any) error) error {
-	var at []string
-	for _, c := range key {
-		at = append(at, "+"+quote(c))
-	}
-	return eachOf(q, table, at, columns, where, args, fn)
+	return eachOf(q, table, quoted(key), quoted(columns), where, args, fn)
 }
 
-// eachOf is eachRow with expressions in place of the key.
-func eachOf(q *Query, table string, at, columns []string, where string, args []any, fn func(at, cells []any) error) error {
-	what := slices.Clone(at)
+func quoted(columns []string) (out []string) {
 	for _, c := range columns {
-		what = append(what, "+"+quote(c))
+		out = append(out, quote(c))
+	}
+	return out
+}
+
+// eachOf is eachRow with expressions in place of key and columns.
+func eachOf(q *Query, table string, at, columns []string, where string, args []any, fn func(at, cells []any) error) error {
+	var what []string
+	for _, expr := range slices.Concat(at, columns) {
+		what = append(what, "+("+expr+")")
 	}
 	for _, c := range columns { // 8: strictly well-formed JSONB
-		what = append(what, "CASE WHEN typeof("+quote(c)+") = 'blob' AND json_valid("+quote(c)+", 8) THEN json("+quote(c)+") END")
+		what = append(what, "CASE WHEN typeof("+c+") = 'blob' AND json_valid("+c+", 8) THEN json("+c+") END")
 	}
 	all := make([]any, len(what))
 	dest := make([]any, len(what))

@@ -47,13 +47,9 @@ func (m Medium) cleanRow(q *Query, req model.ScrubRequest, id, table, column, va
 	if err != nil {
 		return err
 	}
-	leads, err := m.leading(q, table, []string{column}, []any{value}, columns)
-	if err != nil {
-		return err
-	}
-	columns = slices.DeleteFunc(columns, func(c string) bool { return c == column || leads[c] })
+	columns = slices.DeleteFunc(columns, func(c string) bool { return c == column })
 	var row *cleanRow
-	err = eachRow(q, table, []string{column}, columns, ` WHERE `+quote(column)+` = ?`, []any{value}, func(at, cells []any) error {
+	err = eachOf(q, table, quoted([]string{column}), m.changeable(columns), ` WHERE `+quote(column)+` = ?`, []any{value}, func(at, cells []any) error {
 		row = &cleanRow{at: at, cells: map[int]any{}}
 		for i, c := range cells {
 			may := func(path string, before, after []byte) bool {

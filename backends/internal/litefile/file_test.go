@@ -387,6 +387,38 @@ func TestAPlanStopsAtTheFirstRowThatNames(t *testing.T) {
 	}
 }
 
+// TestAValueThatLeadsToAnItem: the row would be the item's no more without it, so neither plan nor scrub takes it for one to be
+// redacted, and the scrub says what is left.
+func TestAValueThatLeadsToAnItem(t *testing.T) {
+	f, path := opened(t)
+	exec1(t, path, `CREATE TABLE items (id)`, `INSERT INTO items VALUES ('mauve 1')`, `CREATE TABLE spans (item, n)`, `INSERT INTO spans VALUES ('mauve 1', 1)`, `CREATE TABLE gone (item, n)`, `INSERT INTO gone VALUES ('mauve 2', 2), ('mauve 1', 3)`)
+	m := Medium{File: f, Items: map[string][]string{"items": nil, "t": nil}, Leads: map[string]string{"item": `item IN (SELECT id FROM items)`}}
+	req := mauve
+	var asked []string
+	req.Dry, req.May = true, func(layer string, _ []byte) bool { asked = append(asked, layer); return true }
+	_, err := m.Scrub(t.Context(), req)
+	must(t, err)
+	if want := []string{m.tableLayer("gone")}; !slices.Equal(asked, want) {
+		t.Errorf("the plan asks about %q; want %q", asked, want)
+	}
+	req.Dry = false
+	res, err := m.Scrub(t.Context(), req)
+	must(t, err)
+	for _, r := range res {
+		if of := r.Layer != f.Name; of != strings.Contains(r.Reason, "ids of items that stay") {
+			t.Errorf("%+v", r)
+		}
+	}
+	var left string
+	must(t, f.View(t.Context(), "read", func(q *Query) error {
+		_, err := q.One(`SELECT (SELECT item FROM spans) || ' ' || group_concat(item, '; ') FROM gone`, nil, &left)
+		return err
+	}))
+	if want := "mauve 1 gone 2; mauve 1"; left != want {
+		t.Errorf("%q; want %q", left, want)
+	}
+}
+
 // TestEditedJSONCellIsPlannedValueByValue: Retain changes one value of a row's JSON text between the plan and the scrub;
 // the other values must go as planned, and what the plan did not list must stay.
 func TestEditedJSONCellIsPlannedValueByValue(t *testing.T) {

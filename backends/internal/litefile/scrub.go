@@ -1,10 +1,10 @@
 package litefile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 
@@ -99,7 +99,7 @@ func (m Medium) wouldClean(q *Query, req model.ScrubRequest) error {
 			if err != nil {
 				return err
 			}
-			err = eachRow(q, table.name, key, p.columns, where, args, func(at, cells []any) error {
+			err = eachOf(q, table.name, quoted(key), m.changeable(p.columns), where, args, func(at, cells []any) error {
 				found = found || clean(at, cells, req, nil) != nil
 				return nil
 			})
@@ -205,6 +205,11 @@ func (m Medium) cleanParts(q *Query, table sideTable, key []string, req model.Sc
 		all = tally{all.done + t.done, all.kept + t.kept, all.partly + t.partly}
 		if more.Layer != "" {
 			refused = more
+		}
+		if leads, err := m.leads(q, table.name, p, req); err != nil {
+			return tally{}, err
+		} else if leads {
+			clean.Reason = "the ids of items that stay name the person: forget these items as a whole, or keep them back"
 		}
 	}
 	if refused.Layer != "" {
@@ -380,7 +385,7 @@ func (m Medium) cleanTable(q *Query, table string, p part, key []string, req mod
 	named := false
 	read := func() error {
 		rows = nil
-		return eachRow(q, table, key, columns, where, args, func(at, cells []any) error {
+		return eachOf(q, table, quoted(key), m.changeable(columns), where, args, func(at, cells []any) error {
 			if r := clean(at, cells, req, lists); r != nil {
 				r.drop = r.drop && !p.beside
 				rows, named = append(rows, *r), named || clean(at, cells, req, nil) != nil
@@ -406,11 +411,6 @@ func (m Medium) cleanTable(q *Query, table string, p part, key []string, req mod
 	}
 	for n, r := range rows {
 		r.drop = r.drop || whole[fmt.Sprint(r.at)] && refused.Layer == ""
-		if leads, err := m.leading(q, table, key, r.at, columns); err != nil {
-			return t, refused, err
-		} else if maps.DeleteFunc(r.cells, func(i int, _ any) bool { return leads[columns[i]] }); len(r.cells) == 0 && !r.drop {
-			continue
-		}
 		some, err := r.writeOnce(q, table, key, columns, n)
 		if q.broken != nil {
 			return t, refused, err
@@ -428,20 +428,30 @@ func (m Medium) cleanTable(q *Query, table string, p part, key []string, req mod
 	return t, refused, nil
 }
 
-// leading are the columns of a row whose values lead to items that are there.
-func (m Medium) leading(q *Query, table string, key []string, at []any, columns []string) (map[string]bool, error) {
-	out := map[string]bool{}
+// changeable are the expressions of the cells that a scrub may change: a value that leads to an item that is there is empty.
+func (m Medium) changeable(columns []string) []string {
+	out := quoted(columns)
+	for i, c := range columns {
+		if cond := m.Leads[c]; cond != "" {
+			out[i] = `CASE WHEN ` + cond + ` THEN NULL ELSE ` + out[i] + ` END`
+		}
+	}
+	return out
+}
+
+// leads reports whether such a value of a table names the person.
+func (m Medium) leads(q *Query, table string, p part, req model.ScrubRequest) (named bool, err error) {
 	for column, cond := range m.Leads {
-		if !slices.Contains(columns, column) {
+		if err != nil || req.Concerns == nil || !slices.Contains(p.columns, column) {
 			continue
 		}
-		var n int64
-		if _, err := q.One(`SELECT count(*) FROM `+quote(table)+rowOf(key)+` AND `+cond, at, &n); err != nil {
-			return nil, err
-		}
-		out[column] = n > 0
+		where, args, aerr := m.apart(q, table, ` WHERE `+cond+further(p.where), req.Held)
+		err = cmp.Or(aerr, eachRow(q, table, nil, []string{column}, where, args, func(_, cells []any) error {
+			named = named || req.Concerns([]byte(words(cells[0])))
+			return nil
+		}))
 	}
-	return out, nil
+	return named, err
 }
 
 // wholeRows are the rows of a table, by their key, that go as a whole when they name the person.
