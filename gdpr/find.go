@@ -339,7 +339,7 @@ func (q *search) listed(ctx context.Context) error {
 	rest := q.found[:0]
 	for _, f := range q.found {
 		only := false
-		if tierOf(q.store, f.Item).Index && !raw(f.Item) && !q.holding[f.Item.ID] {
+		if tierOf(q.store, f.Item).Index && !q.holding[f.Item.ID] {
 			held, err := q.lines(ctx, f.Item, slices.Collect(maps.Keys(q.holding)))
 			if err != nil {
 				return err
@@ -352,7 +352,7 @@ func (q *search) listed(ctx context.Context) error {
 					others.WriteString(line)
 				}
 			}
-			only = !f.Tagged && slices.Equal(f.Named, []string{"body"}) && !q.m.Names(others.String())
+			only = !f.Tagged && slices.Equal(f.Named, []string{"body"}) && !q.m.NamesBytes([]byte(others.String()))
 		}
 		if only {
 			q.lists[f.Item.ID] = true
