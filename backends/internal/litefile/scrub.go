@@ -385,9 +385,10 @@ func (m Medium) cleanTable(q *Query, table string, p part, key []string, req mod
 	named := false
 	read := func() error {
 		rows = nil
-		return eachOf(q, table, quoted(key), m.changeable(columns), where, args, func(at, cells []any) error {
-			if r := clean(at, cells, req, lists); r != nil {
-				r.drop = r.drop && !p.beside
+		whole := append(quoted(key), cmp.Or(m.NamedRows[table], `FALSE`))
+		return eachOf(q, table, whole, m.changeable(columns), where, args, func(at, cells []any) error {
+			if r := clean(at[:len(key)], cells, req, lists); r != nil {
+				r.drop = r.drop && !p.beside || at[len(key)] == any(int64(1)) && refused.Layer == ""
 				rows, named = append(rows, *r), named || clean(at, cells, req, nil) != nil
 			}
 			return nil
@@ -405,12 +406,7 @@ func (m Medium) cleanTable(q *Query, table string, p part, key []string, req mod
 			}
 		}
 	}
-	whole, err := m.wholeRows(q, table, key)
-	if err != nil {
-		return t, refused, err
-	}
 	for n, r := range rows {
-		r.drop = r.drop || whole[fmt.Sprint(r.at)] && refused.Layer == ""
 		some, err := r.writeOnce(q, table, key, columns, n)
 		if q.broken != nil {
 			return t, refused, err
@@ -452,20 +448,6 @@ func (m Medium) leads(q *Query, table string, p part, req model.ScrubRequest) (n
 		}))
 	}
 	return named, err
-}
-
-// wholeRows are the rows of a table, by their key, that go as a whole when they name the person.
-func (m Medium) wholeRows(q *Query, table string, key []string) (map[string]bool, error) {
-	cond := m.NamedRows[table]
-	if cond == "" {
-		return nil, nil
-	}
-	out := map[string]bool{}
-	err := eachRow(q, table, key, nil, ` WHERE `+cond, nil, func(at, _ []any) error {
-		out[fmt.Sprint(at)] = true
-		return nil
-	})
-	return out, err
 }
 
 // rewrite makes the file anew without what was deleted.
