@@ -62,43 +62,33 @@ func (q *search) addFalls(ctx context.Context, m *subject.Matcher, going map[str
 	}
 }
 
-// keepListed keeps the items that cannot go without a change of an item on hold, such as the index that lists them.
+// keepListed keeps the items that cannot go without a change of an item on hold, such as the index that lists them, or a work
+// item whose record names them. Of work items it asks about those on hold, which are few: bd answers each question with an
+// export of all that it has.
 func (q *search) keepListed(ctx context.Context, m *subject.Matcher, going map[string]bool) error {
-	switch {
-	case q.store.Rewrites == nil:
+	removed := q.removed(m, going)
+	if q.store.Rewrites == nil || len(removed) == 0 {
 		return nil
-	case q.store.Work != nil:
-		return q.keepBlockers(ctx, m, going)
 	}
-	for _, id := range q.removed(m, going) {
-		edited, err := q.store.Rewrites(ctx, model.RetainRequest{ID: id})
-		if err != nil {
-			return err
+	if q.store.Work == nil {
+		for _, id := range removed {
+			edited, err := q.store.Rewrites(ctx, model.RetainRequest{ID: id})
+			if err != nil {
+				return err
+			}
+			if slices.ContainsFunc(edited, func(id string) bool { return q.held(id) != "" }) {
+				q.stays[id], going[id] = true, false
+			}
 		}
-		if slices.ContainsFunc(edited, func(id string) bool { return q.held(id) != "" }) {
-			q.stays[id], going[id] = true, false
-		}
-	}
-	return nil
-}
-
-// keepBlockers keeps the work items on which one on hold depends, because its record names them. It asks about those on
-// hold, which are few: bd answers each question with an export of all that it has.
-func (q *search) keepBlockers(ctx context.Context, m *subject.Matcher, going map[string]bool) error {
-	removed := map[string]bool{}
-	for _, id := range q.removed(m, going) {
-		removed[id] = true
+		return nil
 	}
 	for id := range q.holding {
-		if len(removed) == 0 {
-			break
-		}
 		pairs, err := q.store.Work.Dependencies(ctx, id)
 		if err != nil && !errors.Is(err, model.NotFound) {
 			return err
 		}
 		for _, d := range pairs {
-			if d.Blocked == id && removed[d.Blocker] {
+			if d.Blocked == id && slices.Contains(removed, d.Blocker) {
 				q.stays[d.Blocker], going[d.Blocker] = true, false
 			}
 		}
