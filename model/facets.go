@@ -105,7 +105,8 @@ type TierCount struct {
 
 // History returns the earlier revisions that a store itself keeps.
 type History interface {
-	// Revisions lists newest first. A store that records nothing for the item says so in State; an empty list
+	// Revisions lists newest first, a store that records changes oldest first (Version.Change). A store that
+	// records nothing for the item says so in State; an empty list
 	// alone never means "no history".
 	Revisions(ctx context.Context, id string) (Versions, error)
 	// ReadRevision returns the item at that version; NotFound when the version or its bytes are gone.
@@ -137,6 +138,13 @@ type Version struct {
 	Bytes    int64
 	Hash     string // the store's own hash
 	Readable bool   // the bytes still exist
+	Change   *Edit  // of a store that records changes, not states; nil elsewhere
+}
+
+// Edit is one recorded change of a text; nil: there was none before, or there is none after it.
+type Edit struct {
+	Action        string
+	Previous, New *string
 }
 
 // Quarantine lists the content that a store's own scanner has set aside. An entry is removed with Forget on

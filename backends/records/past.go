@@ -13,13 +13,14 @@ type Version struct {
 	ID, At, By, Text string
 	Bytes            int64 // size of the text where a list leaves it out; 0: that of Text
 	Meta             []model.Field
+	Change           *model.Edit // its New, else its Previous, is then the text
 }
 
-// Revisions lists an item's earlier texts, the newest first.
+// Revisions lists an item's earlier texts as Table.Past yields them.
 func (a *store) Revisions(ctx context.Context, id string) (model.Versions, error) {
 	out := model.Versions{State: model.Recorded}
 	t, err := a.past(ctx, id, "", func(v Version) {
-		out.Versions = append(out.Versions, model.Version{ID: v.ID, At: Time(v.At), By: v.By, Bytes: cmp.Or(v.Bytes, int64(len(v.Text))), Readable: v.ID != ""})
+		out.Versions = append(out.Versions, model.Version{ID: v.ID, At: Time(v.At), By: v.By, Bytes: cmp.Or(v.Bytes, int64(len(v.Text))), Readable: v.ID != "", Change: v.Change})
 	}, func() { out.Versions = nil })
 	if err == nil && t.Past == nil {
 		return model.Versions{State: model.Unrecorded, Reason: "the program keeps no history of a " + t.Tier.Name}, nil
@@ -62,6 +63,11 @@ func (a *store) past(ctx context.Context, id, version string, yield func(Version
 	}
 	return t, a.DB.View(ctx, op, func(tx Tx) error {
 		begin()
-		return t.Past(tx, key, version, yield)
+		return t.Past(tx, key, version, func(v Version) {
+			if c := v.Change; c != nil {
+				v.By, v.Text = c.Action, *cmp.Or(c.New, c.Previous, new(string))
+			}
+			yield(v)
+		})
 	})
 }

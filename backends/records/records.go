@@ -142,7 +142,7 @@ type Table struct {
 	Revive func(tx Tx, key string, rows []model.BesideRow) error
 	// Renew writes what an item that is made again has of its old row (model.FileRow), which Keep returns; nil: nothing.
 	Renew func(tx Tx, key string, row model.BesideRow) error
-	// Past yields the earlier texts of a row, the newest first, also of a removed one; if a version is given,
+	// Past yields the earlier texts of a row, the newest first (changes the oldest first), also of a removed one; if a version is given,
 	// only that one. nil: the store keeps none.
 	Past func(tx Tx, key, version string, yield func(Version)) error
 	// Falls names the items that Drop removes with the row; nil: none.

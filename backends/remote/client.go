@@ -399,7 +399,7 @@ func (r *client) Revisions(ctx context.Context, name string) (model.Versions, er
 	}
 	out := model.Versions{State: v.State, Reason: r.conceal(v.Reason)}
 	for _, x := range v.Versions {
-		out.Versions = append(out.Versions, model.Version{ID: x.ID, At: timeIn(x.At), By: x.By, Bytes: x.Bytes, Hash: x.Hash, Readable: x.Readable})
+		out.Versions = append(out.Versions, model.Version{ID: x.ID, At: timeIn(x.At), By: x.By, Bytes: x.Bytes, Hash: x.Hash, Readable: x.Readable, Change: (*model.Edit)(x.Change)})
 	}
 	return out, nil
 }

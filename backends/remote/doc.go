@@ -260,6 +260,13 @@ type version struct {
 	Bytes    int64      `json:"bytes"`
 	Hash     string     `json:"hash,omitempty"`
 	Readable bool       `json:"readable"`
+	Change   *edit      `json:"change,omitempty"`
+}
+
+type edit struct {
+	Action   string  `json:"action"`
+	Previous *string `json:"previous"`
+	New      *string `json:"new"`
 }
 
 type quarantineList struct {

@@ -209,7 +209,7 @@ func tiers(ctx context.Context, s model.Store) (any, error) {
 func revisions(ctx context.Context, s model.Store, r idRequest) (any, error) {
 	v, err := s.History.Revisions(ctx, string(r.ID))
 	return versions{v.State, v.Reason, mapped(v.Versions, func(v model.Version) version {
-		return version{v.ID, timeOf(v.At), v.By, v.Bytes, v.Hash, v.Readable}
+		return version{v.ID, timeOf(v.At), v.By, v.Bytes, v.Hash, v.Readable, (*edit)(v.Change)}
 	})}, err
 }
 

@@ -565,6 +565,11 @@ func TestHistory(t *testing.T) {
 		t.Errorf("then %q, now %q", then, now)
 	}
 	md("history", "harbor:crews/crew_platform/agents/ada/lessons.md").want(t, 0, "unrecorded")
+	ref = md("items", "-s", "shop", "--tier", "memory", "--limit", "1", "-o", "name").want(t, 0).out
+	if v := md("history", strings.TrimSpace(ref), "--json").want(t, 0).row(t, "version"); v["action"] != "ADD" || v["previous"] != nil || v["new"] == "" || v["new"] == nil {
+		t.Errorf("a change of mem0's history is %v", v)
+	}
+	ref = "harbor:crews/crew_platform/agents/ada/AGENT.md"
 	md("history", "graph:fact-0009").want(t, 1, "keeps no earlier versions")
 	md("show", ref, "--version", "mv_none").want(t, 4)
 }

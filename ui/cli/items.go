@@ -330,6 +330,14 @@ type versionRow struct {
 	Bytes    int64  `json:"bytes"`
 	SHA256   string `json:"sha256" col:"HASH"`
 	Readable bool   `json:"readable"`
+	*editRow
+}
+
+// editRow is the change that made a version, of a store that records changes.
+type editRow struct {
+	Action   string  `json:"action"`
+	Previous *string `json:"previous"`
+	New      *string `json:"new"`
 }
 
 // historyRow says what a store records of an item's versions.
@@ -343,7 +351,7 @@ type historyRow struct {
 func (a *app) historyCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "history REF", Short: "Earlier versions that the store itself keeps",
-		Long: "Lists the versions of an item that its store recorded, newest first, or says why there are none:\n" +
+		Long: "Lists the versions of an item that its store recorded, newest first (changes oldest first), or says why there are none:\n" +
 			"not recorded is not the same as never changed. `memdesk show REF --version V` shows one.",
 		RunE: a.onItem(func(ctx context.Context, _ *operator.Session, s model.Store, ref model.Ref) error {
 			if s.History == nil {
@@ -354,7 +362,7 @@ func (a *app) historyCommand() *cobra.Command {
 				return err
 			}
 			putAll(a.table("VERSION", "AT", "BY", "BYTES", "READABLE", "HASH"), "version", h.Versions, func(v model.Version) versionRow {
-				return versionRow{newItemAt(s.Name, ref.ID), v.ID, stamp(v.At), v.By, v.Bytes, v.Hash, v.Readable}
+				return versionRow{newItemAt(s.Name, ref.ID), v.ID, stamp(v.At), v.By, v.Bytes, v.Hash, v.Readable, (*editRow)(v.Change)}
 			})
 			a.emit("history", historyRow{newItemAt(s.Name, ref.ID), h.State, h.Reason, len(h.Versions)})
 			if h.Reason != "" || len(h.Versions) == 0 {

@@ -33,16 +33,16 @@ func (s *store) names() (old, is, what, order string) {
 	return "previous_value", "new_value", "action", "id"
 }
 
-// past yields a memory's earlier texts; for a deletion the deleted text.
+// past yields the changes of a memory, the oldest first.
 func (s *store) past(tx records.Tx, id, version string, yield func(records.Version)) error {
 	old, is, what, order := s.names()
-	text, args := `SELECT COALESCE(CAST(id AS TEXT), ''), COALESCE(updated_at, created_at, ''), COALESCE(`+what+`, ''), COALESCE(`+is+`, `+old+`, '') FROM `+s.history+` WHERE memory_id = ?`, []any{id}
+	text, args := `SELECT COALESCE(CAST(id AS TEXT), ''), COALESCE(updated_at, created_at, ''), COALESCE(`+what+`, ''), `+old+`, `+is+` FROM `+s.history+` WHERE memory_id = ?`, []any{id}
 	if version != "" {
 		text, args = text+` AND CAST(id AS TEXT) = ?`, append(args, version)
 	}
-	return records.Beside(tx).Each(text+` ORDER BY `+order+` DESC`, args, func(scan func(...any) error) error {
-		var v records.Version
-		err := scan(&v.ID, &v.At, &v.By, &v.Text)
+	return records.Beside(tx).Each(text+` ORDER BY `+order, args, func(scan func(...any) error) error {
+		v := records.Version{Change: &model.Edit{}}
+		err := scan(&v.ID, &v.At, &v.Change.Action, &v.Change.Previous, &v.Change.New)
 		yield(v)
 		return err
 	})

@@ -252,16 +252,19 @@ func TestHealthBlamesNobody(t *testing.T) {
 	}
 }
 
-// TestHistory lists a memory's rows, the newest first.
+// TestHistory lists a memory's changes, the oldest first, with the text before and after (mem0.md, History facet).
 func TestHistory(t *testing.T) {
 	s := open(t, folder(t))
 	_, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "m1", Mode: model.Append, Content: "!"})
 	must(t, err)
 	v, err := s.History.Revisions(t.Context(), "m1")
-	if err != nil || len(v.Versions) != 2 || v.Versions[0].By != "UPDATE" {
+	if err != nil || len(v.Versions) != 2 || v.Versions[0].By != "ADD" || v.Versions[1].By != "UPDATE" {
 		t.Fatalf("%+v, %v", v, err)
 	}
-	it, err := s.History.ReadRevision(t.Context(), "m1", v.Versions[1].ID)
+	if a, u := v.Versions[0].Change, v.Versions[1].Change; a.Previous != nil || *a.New != "Ada likes rye" || u.Action != "UPDATE" || *u.Previous != "Ada likes rye" || *u.New != "Ada likes rye!" {
+		t.Errorf("the changes are %+v and %+v", a, u)
+	}
+	it, err := s.History.ReadRevision(t.Context(), "m1", v.Versions[0].ID)
 	if err != nil || it.Body != "Ada likes rye" {
 		t.Errorf("%+v, %v", it, err)
 	}

@@ -249,7 +249,7 @@ func (s *server) drop(tx records.Tx, r records.Row) error {
 	}
 }
 
-// past asks for a memory's history; for a deletion it returns the deleted text.
+// past asks for the changes of a memory, and yields the oldest first.
 func (s *server) past(tx records.Tx, id, _ string, yield func(records.Version)) error {
 	const op = "history"
 	path, err := memoryPath(id)
@@ -262,19 +262,19 @@ func (s *server) past(tx records.Tx, id, _ string, yield func(records.Version)) 
 	}
 	var all []struct {
 		ID, Event string
-		Old       string `json:"old_memory"`
-		New       string `json:"new_memory"`
-		Created   string `json:"created_at"`
-		Updated   string `json:"updated_at"`
+		Old       *string `json:"old_memory"`
+		New       *string `json:"new_memory"`
+		Created   string  `json:"created_at"`
+		Updated   string  `json:"updated_at"`
 	}
 	if json.Unmarshal(data, &all) != nil {
 		return model.Errorf(model.Unavailable, op, "the server did not answer with a history")
 	}
 	var out []records.Version
 	for _, v := range all {
-		out = append(out, records.Version{ID: v.ID, At: cmp.Or(v.Updated, v.Created), By: v.Event, Text: cmp.Or(v.New, v.Old)})
+		out = append(out, records.Version{ID: v.ID, At: cmp.Or(v.Updated, v.Created), Change: &model.Edit{Action: v.Event, Previous: v.Old, New: v.New}})
 	}
-	slices.SortStableFunc(out, func(a, b records.Version) int { return records.Time(b.At).Compare(records.Time(a.At)) })
+	slices.SortStableFunc(out, func(a, b records.Version) int { return records.Time(a.At).Compare(records.Time(b.At)) })
 	for _, v := range out {
 		yield(v)
 	}

@@ -162,7 +162,7 @@ func TestServer(t *testing.T) {
 		t.Errorf("an old revision was taken: %v", err)
 	}
 	v, err := s.History.Revisions(t.Context(), "r1")
-	if err != nil || len(v.Versions) != 2 || v.Versions[0].By != "UPDATE" {
+	if err != nil || len(v.Versions) != 2 || v.Versions[1].By != "UPDATE" || v.Versions[1].Change == nil {
 		t.Errorf("%+v, %v", v, err)
 	}
 	n, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: "r1"})
