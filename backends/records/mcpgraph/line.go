@@ -26,6 +26,7 @@ const (
 	whyNotObject = "not an object"
 	whyType      = "unknown type"
 	whyShape     = "shape"
+	whyBytes     = "not UTF-8"
 	whyDuplicate = "duplicate"
 )
 
@@ -142,7 +143,7 @@ func readLine(raw []byte) line {
 		l.name, ok1 = text(o, "name")
 		l.entityType, ok2 = text(o, "entityType")
 		obs, ok3 := texts(o.Raw("observations"))
-		if !ok1 || !ok2 || !ok3 || l.name == "" || !utf8.Valid(raw) { // no id is empty
+		if !ok1 || !ok2 || !ok3 || l.name == "" { // no id is empty
 			return problem(raw, whyShape)
 		}
 		l.tier, l.id, l.title, l.body, l.more = entityTier, entity.ID(l.name), l.name, entity.Encode(obs), o.Rest(entityMembers...)
@@ -151,13 +152,16 @@ func readLine(raw []byte) line {
 		l.from, ok1 = text(o, "from")
 		l.to, ok2 = text(o, "to")
 		l.relation, ok3 = text(o, "relationType")
-		if !ok1 || !ok2 || !ok3 || !utf8.Valid(raw) {
+		if !ok1 || !ok2 || !ok3 {
 			return problem(raw, whyShape)
 		}
 		l.tier, l.id, l.body, l.more = relationTier, entity.RelationID(l.from, l.relation, l.to), l.from+" "+l.relation+" "+l.to, o.Rest(relationMembers...)
 		l.title = l.body
 	default:
 		return problem(raw, whyType)
+	}
+	if !utf8.Valid(raw) {
+		return problem(raw, whyBytes)
 	}
 	return l
 }
@@ -177,11 +181,8 @@ func texts(raw []byte) (out []string, ok bool) {
 
 // text returns a member that is a string.
 func text(o *jsonedit.Object, key string) (string, bool) {
-	if v := o.Raw(key); len(v) == 0 || v[0] != '"' {
-		return "", false
-	}
 	s, _ := o.Text(key)
-	return s, true
+	return s, bytes.HasPrefix(o.Raw(key), []byte(`"`))
 }
 
 func problem(raw []byte, why string) line {

@@ -209,7 +209,7 @@ func (l *line) about(name string) bool {
 		return l.from == name || l.to == name
 	case l.tier == entityTier:
 		return l.name == name
-	case l.why != whyDuplicate && l.why != whyShape:
+	case l.why != whyDuplicate && l.why != whyShape && l.why != whyBytes:
 		return false
 	}
 	o, err := jsonedit.Parse(l.raw)

@@ -221,7 +221,7 @@ func TestHealthOfWhatIsNoObject(t *testing.T) {
 	for _, f := range backendtest.Examined(t, s).Findings {
 		text += f.Message + "\n"
 	}
-	for _, want := range []string{"or bytes that are not UTF-8", "line 2 is not an object: the memory server fails on null, and its next write drops another value"} {
+	for _, want := range []string{"line 1 has bytes that are not UTF-8: the memory server reads U+FFFD in their place", "line 2 is not an object: the memory server fails on null, and its next write drops another value"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("health does not say %q:\n%s", want, text)
 		}
