@@ -202,6 +202,12 @@ func TestExitCodes(t *testing.T) {
 		{"no reference", func(d *desk) result { return d.run("show", "AGENT.md") }, 2, "store:id"},
 		{"unknown store", func(d *desk) result { return d.run("show", "other:AGENT.md") }, 2, "other"},
 		{"unknown --store", func(d *desk) result { return d.run("items", "--store", "other") }, 2, "other"},
+		{"unknown store to repair", func(d *desk) result { return d.run("repair", "other") }, 2, `no store is named "other"; there are crewship`},
+		{"unknown store to copy to", func(d *desk) result {
+			return d.run("--open", "inmem=", "copy", "--from", "inmem", "--to", "other")
+		}, 2, `no store is named "other"; there are crewship, inmem`},
+		{"unknown store restored", func(d *desk) result { return d.run("gdpr", "sweep", "--restored", "other") }, 2, `there are crewship`},
+		{"a store that --store leaves out", func(d *desk) result { return d.run("--open", "inmem=", "-s", "inmem", "show", "crewship:AGENT.md") }, 2, "--store leaves out crewship"},
 		{"absent item", func(d *desk) result { return d.run("show", "crewship:pins.md") }, 4, "pins.md"},
 		{"unknown tier", func(d *desk) result { return d.run("items", "--tier", "nope") }, 2, "nope"},
 		{"foreign cursor", func(d *desk) result { return d.run("items", "--cursor", "zzz") }, 2, "cursor"},

@@ -226,6 +226,11 @@ func (a *app) gdprSweepCommand() *cobra.Command {
 				items, _ := p.Count()
 				return a.confirm(ctx, plural(items, "item")+" of an erased person came back: erase again?")
 			}
+			if restored != "" {
+				if _, err := a.openStore(restored); err != nil {
+					return err
+				}
+			}
 			swept, problems, err := d.Sweep(ctx, restored, ask)
 			for _, w := range swept {
 				a.result("swept", sweptRow{w.Of, w.Request, w.Items, w.Outcome.Status, w.Outcome.Reason},

@@ -189,7 +189,7 @@ func (a *app) repairCommand() *cobra.Command {
 			"memory.jsonl makes every tool of the memory server fail. Nothing is lost: the file keeps the bytes, and `memdesk undo`\n" +
 			"puts them back. Nothing to do is no error.",
 		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error {
-			store, err := s.Fleet.Store(args[0])
+			store, err := a.openStore(args[0])
 			if err != nil {
 				return err
 			}

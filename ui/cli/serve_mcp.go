@@ -133,8 +133,8 @@ func (f mcpFlags) mounted(fleet *backends.Fleet) error {
 
 func (a *app) listenMCP(ctx context.Context, s *operator.Session, f mcpFlags) error {
 	if f.provider != "" {
-		if _, err := s.Fleet.Store(f.provider); err != nil {
-			return &exitError{exitUsage, err}
+		if _, err := a.openStore(f.provider); err != nil {
+			return err
 		}
 	}
 	return a.serveGuests(ctx, s, f.providerFlags, true, func(g *door.Guests, scheme string, at net.Addr) http.Handler {

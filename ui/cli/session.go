@@ -81,32 +81,52 @@ func (a *app) storeArgs(config string) (args []string) {
 	return args
 }
 
-// storeConfigs lists the stores to open. It keeps in unknown those that this version cannot open.
-func (a *app) storeConfigs(s *operator.Session) ([]backends.StoreConfig, error) {
-	var configs []backends.StoreConfig
+// allConfigs lists the stores that there are. It keeps in unknown those that this version cannot open.
+func (a *app) allConfigs(s *operator.Session) ([]backends.StoreConfig, error) {
 	switch {
 	case len(a.flags.open) > 0:
-		var err error
-		if configs, err = backends.ParseOpen(a.Kinds, a.flags.open, a.Dir, a.Env); err != nil {
-			return nil, err
-		}
+		return backends.ParseOpen(a.Kinds, a.flags.open, a.Dir, a.Env)
 	case len(s.Config.Stores) > 0:
-		configs = s.Config.Stores
-	default:
-		for _, c := range backends.Discover(a.Dir, a.Env) {
-			if _, known := a.Kinds.Kind(c.Kind); known {
-				configs = append(configs, c)
-			} else {
-				a.unknown = append(a.unknown, c)
-			}
+		return s.Config.Stores, nil
+	}
+	var configs []backends.StoreConfig
+	a.unknown = nil
+	for _, c := range backends.Discover(a.Dir, a.Env) {
+		if _, known := a.Kinds.Kind(c.Kind); known {
+			configs = append(configs, c)
+		} else {
+			a.unknown = append(a.unknown, c)
 		}
+	}
+	return configs, nil
+}
+
+// noStoreNamed is the error for a name that no store has, open or not. A name is of the configuration: "not found" is
+// about an item.
+func (a *app) noStoreNamed(s *operator.Session, name string) error {
+	configs, err := a.allConfigs(s)
+	if err != nil {
+		return err
+	}
+	there := "; there are " + strings.Join(mapped(configs, func(c backends.StoreConfig) string { return c.Name }), ", ")
+	if len(configs) == 0 {
+		there = ", and none is configured"
+	}
+	return usage("no store is named %q%s", name, there)
+}
+
+// storeConfigs lists the stores to open.
+func (a *app) storeConfigs(s *operator.Session) ([]backends.StoreConfig, error) {
+	configs, err := a.allConfigs(s)
+	if err != nil {
+		return nil, err
 	}
 	if len(a.flags.stores) > 0 {
 		var chosen []backends.StoreConfig
 		for i, name := range a.flags.stores {
 			at := slices.IndexFunc(configs, func(c backends.StoreConfig) bool { return c.Name == name })
 			if at < 0 {
-				return nil, model.Errorf(model.InvalidInput, "store", "no store is named %q", name)
+				return nil, a.noStoreNamed(s, name)
 			}
 			if !slices.Contains(a.flags.stores[:i], name) {
 				chosen = append(chosen, configs[at])
@@ -146,10 +166,9 @@ func (a *app) stores(ctx context.Context) (*operator.Session, error) {
 		return s, nil
 	case len(a.only) == 0:
 		return nil, noStore(s.Config.File)
-	case len(a.flags.stores) > 0:
-		return nil, usage("--store leaves out %s", strings.Join(a.only, " and "))
 	}
-	return nil, usage("no store is named %s", strings.Join(a.only, " or "))
+	_, err = a.openStore(a.only[0])
+	return nil, err
 }
 
 // onlyStore opens the one store of a command; which says in the error of several what it is for.
@@ -235,19 +254,21 @@ func (a *app) need(store string) {
 	}
 }
 
-// openStore finds a store by name. A store that could not be opened is exit code 1, never "not found",
-// which is about an item.
+// openStore finds a store by name. A store that could not be opened is exit code 1.
 func (a *app) openStore(name string) (model.Store, error) {
 	for _, m := range a.session.Fleet.Members() {
-		if m.Name == name && m.Err != nil {
+		switch {
+		case m.Name != name:
+		case m.Err != nil:
 			return model.Store{}, &exitError{exitFailed, m.Err}
+		default:
+			return m.Store, nil
 		}
 	}
-	s, err := a.session.Fleet.Store(name)
-	if err != nil {
-		err = &exitError{exitUsage, err}
+	if all, err := a.allConfigs(a.session); err == nil && slices.ContainsFunc(all, func(c backends.StoreConfig) bool { return c.Name == name }) {
+		return model.Store{}, usage("--store leaves out %s", name)
 	}
-	return s, err
+	return model.Store{}, a.noStoreNamed(a.session, name)
 }
 
 // progress prints the progress of long work on standard error from its first second on: on a terminal in one
