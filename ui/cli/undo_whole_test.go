@@ -149,26 +149,34 @@ func TestUndoShowsBytes(t *testing.T) {
 	}
 }
 
-// TestUndoLeavesALineThatStoodThere: an index that named the file before it was written keeps that line (CC7).
-func TestUndoLeavesALineThatStoodThere(t *testing.T) {
-	d := newDesk(t)
-	dir := filepath.Join(d.dir, "h", "projects", "-a", "memory")
-	const index = "- [o](o.md)\n- [al](al.md) — was there\n"
-	for name, text := range map[string]string{"MEMORY.md": index, "o.md": "x\n"} {
-		if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	on := func(args ...string) result {
-		return d.bare(append([]string{"--open", "claude=" + filepath.Join(d.dir, "h")}, args...)...)
-	}
-	d.in = "b\n"
-	id := on("retain", "claude:projects/-a/memory/al.md", "--mode", "replace", "--yes", "--json", "-").want(t, 0).row(t, "retained")["undo"]
-	on("undo", "restore", fmt.Sprint(id), "--yes").want(t, 0)
-	if got, err := os.ReadFile(filepath.Join(dir, "MEMORY.md")); err != nil || string(got) != index {
-		t.Errorf("the index is %q, %v", got, err)
-	}
-	if _, err := os.Lstat(filepath.Join(dir, "al.md")); !os.IsNotExist(err) {
-		t.Errorf("the file: %v", err)
+// TestUndoLeavesTheIndexThatStoodThere: an index that named the file before it was written keeps that line, and an empty
+// one stays (CC7).
+func TestUndoLeavesTheIndexThatStoodThere(t *testing.T) {
+	for name, index := range map[string]string{"a line": "- [o](o.md)\n- [al](al.md) — was there\n", "empty": ""} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			dir := filepath.Join(d.dir, "h", "projects", "-a", "memory")
+			for name, text := range map[string]string{"MEMORY.md": index, "o.md": "x\n"} {
+				if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			on := func(args ...string) result {
+				return d.bare(append([]string{"--open", "claude=" + filepath.Join(d.dir, "h")}, args...)...)
+			}
+			d.in = "b\n"
+			id := on("retain", "claude:projects/-a/memory/al.md", "--mode", "replace", "--yes", "--json", "-").want(t, 0).row(t, "retained")["undo"]
+			again := on("undo", "restore", fmt.Sprint(id), "--yes", "--json").want(t, 0).row(t, "restored")["undo"]
+			if got, err := os.ReadFile(filepath.Join(dir, "MEMORY.md")); err != nil || string(got) != index {
+				t.Errorf("the index is %q, %v", got, err)
+			}
+			if _, err := os.Lstat(filepath.Join(dir, "al.md")); !os.IsNotExist(err) {
+				t.Errorf("the file: %v", err)
+			}
+			on("undo", "restore", fmt.Sprint(again), "--yes").want(t, 0)
+			if got, err := os.ReadFile(filepath.Join(dir, "MEMORY.md")); err != nil || strings.Count(string(got), "al.md") != 1 {
+				t.Errorf("the undo of the undo leaves the index %q, %v", got, err)
+			}
+		})
 	}
 }

@@ -164,12 +164,12 @@ func escaped(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "]", `\]`, ")", `\)`, "\r\n", " ", "\n", " ", "\r", " ").Replace(s)
 }
 
-// change rewrites the lines of an index. An empty index is removed, unless the store is known by it.
-func (s *store) change(ctx context.Context, op string, index seam.Locator, edit func(lines []string) []string) error {
+// change rewrites the lines of an index. An empty index is removed, unless it may stay bare or the store is known by it.
+func (s *store) change(ctx context.Context, op string, index seam.Locator, bare bool, edit func(lines []string) []string) error {
 	_, err := s.tree.Change(ctx, op, index, func(old []byte, exists bool) (seam.Edit, error) {
 		before := slices.Collect(strings.Lines(string(old)))
 		after := strings.Join(ended(before, edit(slices.Clone(before))), "")
-		return seam.Edit{Data: []byte(after), Keep: after == string(old), Remove: exists && after == "" && !s.tellsAlone()}, nil
+		return seam.Edit{Data: []byte(after), Keep: after == string(old), Remove: exists && after == "" && !bare && !s.tellsAlone()}, nil
 	})
 	return err
 }
@@ -217,7 +217,7 @@ func (s *store) wrote(ctx context.Context, id, old, text string, req model.Retai
 	admitted := func(lines, now []string) bool {
 		return len(quarantine.Added(strings.Join(lines, ""), strings.Join(now, ""))) == 0
 	}
-	err := s.change(ctx, "retain", index, func(lines []string) []string {
+	err := s.change(ctx, "retain", index, false, func(lines []string) []string {
 		now := entered(slices.Clone(lines), file, old, text, req)
 		if refused = req.Beside == nil && !admitted(lines, now); !refused {
 			return now
@@ -256,7 +256,9 @@ func entered(lines []string, file, old, text string, req model.RetainRequest) []
 				there = slices.Delete(there, i, i+1)
 				continue
 			}
-			lines = slices.Insert(lines, min(l.At, len(lines)), l.Text)
+			if l != bare {
+				lines = slices.Insert(lines, min(l.At, len(lines)), l.Text)
+			}
 		}
 	case at < 0:
 		return append(lines, line(file, text)+lineEnd(lines))
@@ -344,7 +346,7 @@ func (s *store) removed(ctx context.Context, id string, before *model.Beside) (w
 	if !ok {
 		return nil, nil
 	}
-	err = s.change(ctx, "forget", index, func(lines []string) []string {
+	err = s.change(ctx, "forget", index, before != nil && slices.Contains(before.Lines, bare), func(lines []string) []string {
 		warnings = nil
 		rest := left(slices.Clone(lines), file, before)
 		if len(rest) < len(lines) {
@@ -358,6 +360,9 @@ func (s *store) removed(ctx context.Context, id string, before *model.Beside) (w
 	return warnings, nil
 }
 
+// bare stands for an index that is there and empty: an undo leaves one.
+var bare model.BesideLine
+
 // beside reads the index lines of a memory and their places, so that an undo restores them.
 func (s *store) beside(ctx context.Context, id string) (model.Beside, error) {
 	var out model.Beside
@@ -368,6 +373,9 @@ func (s *store) beside(ctx context.Context, id string) (model.Beside, error) {
 	data, err := s.tree.Read(ctx, index)
 	if err != nil {
 		return out, nil // no index
+	}
+	if data == "" {
+		out.Lines = []model.BesideLine{bare}
 	}
 	for i, l := range slices.Collect(strings.Lines(data)) {
 		if names(l, file) {
