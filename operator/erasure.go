@@ -102,14 +102,14 @@ func (e *Erasures) PublicKey() string { return e.desk.PublicKey() }
 // Unattested says why nobody could approve a request that is filed here; empty where somebody could.
 func (e *Erasures) Unattested() string { return e.desk.Unattested() }
 
-// MayApprove reports whether a key may approve a request's plan.
-func (e *Erasures) MayApprove(r *gdpr.Request, fingerprint string) bool {
+// mayApprove reports whether a key may approve a request's plan.
+func (e *Erasures) mayApprove(r *gdpr.Request, fingerprint string) bool {
 	return e.s.May(Approve) == nil && e.desk.MayApprove(r, fingerprint)
 }
 
 // BySession reports whether this session's own key may approve a request's plan.
 func (e *Erasures) BySession(r *gdpr.Request) bool {
-	return e.desk.Policy.Approval == gdpr.BySession && e.desk.Operator.Key != "" && e.MayApprove(r, e.desk.Operator.Key)
+	return e.desk.Policy.Approval == gdpr.BySession && e.desk.Operator.Key != "" && e.mayApprove(r, e.desk.Operator.Key)
 }
 
 // Backups says until when backups of a plan's stores may hold the subject's data.
@@ -514,9 +514,33 @@ func (e *Erasures) Whole(ctx context.Context, id string, store model.Store) erro
 	return e.change(ctx, Plan, func() (gdpr.Due, error) { return e.desk.Whole(ctx, id, store) })
 }
 
-// Approve signs the plan with this hash as a second operator.
-func (e *Erasures) Approve(ctx context.Context, id, planHash string, signer sshsig.Signer) error {
-	return e.change(ctx, Approve, func() (gdpr.Due, error) { return e.desk.Approve(ctx, id, planHash, signer) })
+// Approve signs the plan with this hash as a second operator: with the key of a file, else with one of the agent at a
+// socket. Where there is no agent, the record of this session approves it, if its key may.
+func (e *Erasures) Approve(ctx context.Context, id, planHash, keyFile, agent string) error {
+	return e.change(ctx, Approve, func() (gdpr.Due, error) {
+		r, err := e.desk.Get(id)
+		if err != nil {
+			return r, err
+		}
+		if keyFile != "" {
+			signer, err := sshsig.File(keyFile)
+			if err != nil {
+				return r, err
+			}
+			return e.desk.Approve(ctx, id, planHash, signer)
+		}
+		keys, conn, err := sshsig.Agent(agent)
+		switch {
+		case err != nil && e.BySession(&r.Request):
+			return e.desk.ApproveHere(ctx, id, planHash)
+		case err != nil:
+			return r, err
+		}
+		defer conn.Close()
+		// An agent may hold the requester's key too. Of none that may approve the first is tried: the refusal says why.
+		i := slices.IndexFunc(keys, func(k sshsig.Signer) bool { return e.mayApprove(&r.Request, sshsig.Fingerprint(k.PublicKey())) })
+		return e.desk.Approve(ctx, id, planHash, keys[max(i, 0)])
+	})
 }
 
 // ApproveHere approves the plan with this hash by the record of this session, whose key is another

@@ -66,7 +66,7 @@ var reading = []string{
 	"Jobs.Run", "Jobs.List", "Jobs.Tied", // a job's changes are acts of their own
 	"Quarantine.Entries", "Quarantine.Entry", "AuditTrail.Stamp",
 	"Erasures.Rules", "Erasures.Backups", "Erasures.Tied", "Erasures.SaveReceipt", "Erasures.FreeBytes", // Get reads the saved receipt
-	"Erasures.PolicyNow", "Erasures.PublicKey", "Erasures.Unattested", "Erasures.MayApprove", "Erasures.BySession", "Erasures.EraseCommand",
+	"Erasures.PolicyNow", "Erasures.PublicKey", "Erasures.Unattested", "Erasures.BySession", "Erasures.EraseCommand",
 }
 
 // who are the roles, by their source.

@@ -11,7 +11,6 @@ import (
 
 	"memdesk/gdpr"
 	"memdesk/gdpr/receipt"
-	"memdesk/gdpr/sshsig"
 	"memdesk/internal/atomicfile"
 	"memdesk/model"
 	"memdesk/operator"
@@ -179,39 +178,17 @@ func (a *app) gdprApproveCommand() *cobra.Command {
 		"Signs exactly the plan of this hash with an SSH key, from a file or from the agent. The requester's own key\n"+
 			"is refused, under whatever name. The signature expires, and is void when anything in the plan changes.",
 		operator.Approve, func(ctx context.Context, d *operator.Erasures, id string) error {
-			return a.approve(ctx, d, id, hash, keyFile)
+			if hash == "" {
+				return usage("--plan-hash is missing: sign what you have seen, `memdesk gdpr plan %s` shows it", id)
+			}
+			if keyFile != "" {
+				keyFile = a.path(keyFile)
+			}
+			return d.Approve(ctx, id, hash, keyFile, a.Env("SSH_AUTH_SOCK"))
 		})
 	c.Flags().StringVar(&hash, "plan-hash", "", "the `HASH` of the plan that you have seen, or at least its first 12 digits")
 	c.Flags().StringVar(&keyFile, "key", "", "your private key `FILE` (default: the agent's)")
 	return c
-}
-
-func (a *app) approve(ctx context.Context, d *operator.Erasures, id, hash, keyFile string) error {
-	if hash == "" {
-		return usage("--plan-hash is missing: sign what you have seen, `memdesk gdpr plan %s` shows it", id)
-	}
-	r, err := d.Get(id)
-	if err != nil {
-		return err
-	}
-	if keyFile != "" {
-		signer, err := sshsig.File(a.path(keyFile))
-		if err != nil {
-			return err
-		}
-		return d.Approve(ctx, r.ID, hash, signer)
-	}
-	keys, conn, err := sshsig.Agent(a.Env("SSH_AUTH_SOCK"))
-	if err != nil && d.BySession(&r.Request) {
-		return d.ApproveHere(ctx, r.ID, hash)
-	}
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	// An agent may hold the requester's key too. Of none that may approve the first is tried: the refusal says why.
-	i := slices.IndexFunc(keys, func(k sshsig.Signer) bool { return d.MayApprove(&r.Request, sshsig.Fingerprint(k.PublicKey())) })
-	return d.Approve(ctx, r.ID, hash, keys[max(i, 0)])
 }
 
 func (a *app) gdprSweepCommand() *cobra.Command {

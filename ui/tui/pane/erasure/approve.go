@@ -8,9 +8,7 @@ import (
 
 	"memdesk/backends"
 	"memdesk/gdpr"
-	"memdesk/gdpr/sshsig"
 	"memdesk/internal/safetext"
-	"memdesk/model"
 	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
@@ -64,7 +62,12 @@ func (rq *requests) approve(r operator.ErasureRequest) tea.Cmd {
 			return rq.unapproved(now, p, why)
 		}
 		dlg := rq.approveDialog(now, p, "You sign", "your signature", func(ctx context.Context, f dialog.Filled) error {
-			return rq.sign(ctx, now, p.Hash, strings.TrimSpace(f.Fields[0]))
+			env := func(k string) string { return d.Env[k] }
+			keyFile := strings.TrimSpace(f.Fields[0])
+			if keyFile != "" {
+				keyFile = backends.ExpandPath(keyFile, env("PWD"), env)
+			}
+			return d.Erasure.Approve(ctx, r.ID, p.Hash, keyFile, env("SSH_AUTH_SOCK"))
 		})
 		dlg.Lines = append(dlg.Lines, rq.approvalLines(now, p, why, true)...)
 		dlg.Fields = []dialog.Field{{Label: d.Esc.Const("your private SSH key file, or empty for a key of your agent: ")}}
@@ -96,28 +99,4 @@ func (rq *requests) approveDialog(r operator.ErasureRequest, p gdpr.Plan, how, b
 			return dialog.Acted{Ok: true, Text: esc.Sprintf("approved %s by %s over the plan %s", r.ID, safetext.Const(by), safetext.Const(p.Short()))}
 		}}},
 	}
-}
-
-// sign approves with the key of a file, or with the agent's first permitted key.
-func (rq *requests) sign(ctx context.Context, r operator.ErasureRequest, hash, keyFile string) error {
-	d := rq.D
-	env := func(k string) string { return d.Env[k] }
-	if keyFile != "" {
-		signer, err := sshsig.File(backends.ExpandPath(keyFile, env("PWD"), env))
-		if err != nil {
-			return err
-		}
-		return d.Erasure.Approve(ctx, r.ID, hash, signer)
-	}
-	keys, conn, err := sshsig.Agent(env("SSH_AUTH_SOCK"))
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	for _, k := range keys { // an agent may hold the requester's key too
-		if d.Erasure.MayApprove(&r.Request, sshsig.Fingerprint(k.PublicKey())) {
-			return d.Erasure.Approve(ctx, r.ID, hash, k)
-		}
-	}
-	return model.Errorf(model.PermissionDenied, "approve", "no key of your agent may approve this request")
 }
