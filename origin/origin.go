@@ -104,15 +104,19 @@ func (r Row) Words() string {
 
 type writerKey struct{}
 
+// Program is the client with its version.
+func (w Writer) Program() string {
+	if w.Version == "" {
+		return w.Client
+	}
+	return w.Client + "/" + w.Version
+}
+
 // Line is a writer on one line, for the audit log: client, session and source. The record itself has the
 // actor.
 func (w Writer) Line() string {
-	client := w.Client
-	if w.Version != "" {
-		client += "/" + w.Version
-	}
 	var out []string
-	for _, p := range []struct{ name, value string }{{"face", w.Face}, {"client", client}, {"session", w.Session}, {"source", w.Source()}, {"trust", w.Trust}} {
+	for _, p := range []struct{ name, value string }{{"face", w.Face}, {"client", w.Program()}, {"session", w.Session}, {"source", w.Source()}, {"trust", w.Trust}} {
 		if p.value != "" {
 			out = append(out, p.name+" "+p.value)
 		}

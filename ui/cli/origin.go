@@ -22,17 +22,14 @@ func (a *app) originCommand() *cobra.Command {
 		Long: "Lists the writes of one item that went through memdesk: who, with which program, in which session, and\n" +
 			"where the text came from by the writer's own word. Other programs write past memdesk: of their writes it shows\n" +
 			"what the store itself knows, or the author of the file's last commit, and else that the writer is unknown.",
-		RunE: a.onItem(a.showOrigin),
+		RunE: a.onItem(func(ctx context.Context, s *operator.Session, store model.Store, ref model.Ref) error {
+			all, err := s.OriginsOf(ctx, store, ref.ID)
+			if err == nil {
+				putAll(a.table("AT", "ACTOR", "CLIENT", "FACE", "SOURCE", "TRUST", "REVISION"), "origin", all, func(o operator.Written) originRow { return newOriginRow(o.Row, o.Kept) })
+			}
+			return err
+		}),
 	}
-}
-
-func (a *app) showOrigin(ctx context.Context, s *operator.Session, store model.Store, ref model.Ref) error {
-	all, err := s.OriginsOf(ctx, store, ref.ID)
-	if err != nil {
-		return err
-	}
-	putAll(a.table("AT", "ACTOR", "CLIENT", "FACE", "SOURCE", "TRUST", "REVISION"), "origin", all, func(o operator.Written) originRow { return newOriginRow(o.Row, o.Kept) })
-	return nil
 }
 
 // originRow is one write of an item.
@@ -54,11 +51,7 @@ type originRow struct {
 }
 
 func newOriginRow(r origin.Row, kept string) originRow {
-	client := r.Client
-	if r.Version != "" {
-		client += "/" + r.Version
-	}
-	return originRow{itemAt: newItemAt(r.Store, r.ID), Revision: r.Revision, Actor: r.Actor, Client: r.Client, Program: orDash(client),
+	return originRow{itemAt: newItemAt(r.Store, r.ID), Revision: r.Revision, Actor: r.Actor, Client: r.Client, Program: orDash(r.Program()),
 		ClientVersion: r.Version, Session: r.Session, Face: dashed(r.Face), Source: r.Source(), Channel: r.Channel, Detail: r.Detail, Trust: r.Trust,
 		At: stamp(r.At), Kept: kept}
 }

@@ -37,11 +37,7 @@ type Writing struct {
 // WritingOf is the Writing of a row's writer since the day of that row.
 func WritingOf(r origin.Row) Writing {
 	w := Writing{Since: r.At.UTC().Format(time.DateOnly)}
-	client := r.Client
-	if r.Version != "" {
-		client += "/" + r.Version
-	}
-	for _, name := range []string{r.Actor, r.Session, client, r.Source()} {
+	for _, name := range []string{r.Actor, r.Session, r.Program(), r.Source()} {
 		if name != "" && name != origin.Unknown && !slices.Contains(w.Names, name) {
 			w.Names = append(w.Names, name)
 		}

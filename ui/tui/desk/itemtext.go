@@ -51,13 +51,17 @@ func ItemText(d *Desk, s model.Store, it model.Item) *text.Page {
 	if it.Body == "" {
 		head = append(head, text.Line{Value: esc.Const("The body is empty."), Kind: text.Note})
 	}
+	size := esc.Const(prose.Bytes(it.Bytes))
+	if spec.Cap > 0 {
+		size = esc.Sprintf("%s, cap %s", size, prose.Capacity(spec))
+	}
 	tier := esc.Line(it.Tier)
 	if spec.Title != "" {
 		tier = esc.Sprintf("%s (%s)", tier, esc.Line(spec.Title))
 	}
 	page := text.NewPage(head, it.Body)
 	page.Foot = append(linkLines(esc, it), text.Line{Kind: text.Blank}, Field("reference", esc.Line(model.Ref{Store: s.Name, ID: it.ID}.String())), Field("tier", tier))
-	page.Foot = append(page.Foot, text.Known(Field("scope", esc.Line(it.Scope)), Field("size", sizeText(esc, spec, it)), Field("changed", esc.Const(Changed(d, it.Modified))))...)
+	page.Foot = append(page.Foot, text.Known(Field("scope", esc.Line(it.Scope)), Field("size", size), Field("changed", esc.Const(Changed(d, it.Modified))))...)
 	if d.Origins != nil {
 		page.Foot = append(page.Foot, Field("written by", written))
 	}
@@ -204,11 +208,7 @@ func WriterWords(d *Desk, w operator.Written) safetext.Text {
 	esc := d.Esc
 	out := esc.LineMax(w.Actor, prose.MaxTitle)
 	if w.Client != "" {
-		client := w.Client
-		if w.Version != "" {
-			client += "/" + w.Version
-		}
-		out = esc.Sprintf("%s with %s", out, esc.LineMax(client, prose.MaxTitle))
+		out = esc.Sprintf("%s with %s", out, esc.LineMax(w.Program(), prose.MaxTitle))
 	}
 	if w.Session != "" {
 		out = esc.Sprintf("%s in session %s", out, esc.LineMax(w.Session, prose.MaxTitle))
