@@ -73,8 +73,9 @@ func (a *app) run(ctx context.Context) int {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go a.heedHangup(ctx, cancel)
-	err := a.execute(ctx, root)
+	c, err := root.ExecuteContextC(ctx)
 	if err != nil {
+		a.endInResult(c, err)
 		a.complain(err)
 	}
 	if a.session != nil {
@@ -90,15 +91,6 @@ func (a *app) run(ctx context.Context) int {
 		}
 	}
 	return exitCode(err)
-}
-
-// execute runs the command.
-func (a *app) execute(ctx context.Context, root *cobra.Command) error {
-	c, err := root.ExecuteContextC(ctx)
-	if err != nil {
-		a.endInResult(c, err)
-	}
-	return err
 }
 
 // escaper escapes to ASCII where the locale names a charset other than UTF-8.

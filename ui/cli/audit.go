@@ -237,22 +237,17 @@ type auditRow struct {
 }
 
 func newAuditRow(r audit.Row) auditRow {
-	name := operator.NameWords(r)
+	name, why := operator.NameWords(r), r.Reason
 	if r.Damaged != "" {
 		name = "DAMAGED: " + r.Damaged
 	}
+	if r.Origin != "" {
+		why = strings.TrimSpace(why + " [" + r.Origin + "]")
+	}
 	return auditRow{Source: "memdesk", Seq: r.Seq, TS: stamp(r.TS), Actor: r.Actor, ActorKey: r.ActorKey, Role: r.Role, Action: r.Action, Store: dashed(r.Store),
-		Tier: r.Tier, Target: r.Target, Subject: r.Subject, Name: r.Name, NameWords: orDash(name), NameState: r.NameState, Reason: r.Reason, Why: why(r),
+		Tier: r.Tier, Target: r.Target, Subject: r.Subject, Name: r.Name, NameWords: orDash(name), NameState: r.NameState, Reason: r.Reason, Why: why,
 		Origin: r.Origin, Session: r.Session, Phase: r.Phase, Intent: r.Link, Result: dashed(r.Result), Class: r.Class, Counts: r.Counts,
 		Prev: r.Prev, Hash: r.Hash, Damaged: r.Damaged}
-}
-
-// why joins the reason of a record with its origin.
-func why(r audit.Row) string {
-	if r.Origin == "" {
-		return r.Reason
-	}
-	return strings.TrimSpace(r.Reason + " [" + r.Origin + "]")
 }
 
 func orDash(s string) string { return cmp.Or(s, "-") }

@@ -196,7 +196,10 @@ func (a *app) serveProvider(ctx context.Context, f providerFlags) error {
 // serveGuests serves the callers of a file of tokens over HTTP until ctx ends: callers of stores, or others, which
 // need no sessions. handler says what they reach.
 func (a *app) serveGuests(ctx context.Context, s *operator.Session, f providerFlags, ofStores bool, handler func(g *door.Guests, scheme string, at net.Addr) http.Handler) error {
-	l, scheme, err := a.listen(f) // first: a refused address makes no token
+	if f.cert != "" || f.key != "" {
+		f.cert, f.key = a.path(f.cert), a.path(f.key)
+	}
+	l, scheme, err := door.Listen(f.listen, f.cert, f.key) // first: a refused address makes no token
 	if err != nil {
 		return err
 	}
@@ -209,14 +212,6 @@ func (a *app) serveGuests(ctx context.Context, s *operator.Session, f providerFl
 	h := handler(g, scheme, l.Addr())
 	g.Watch(ctx)
 	return a.serveUntil(ctx, l, h)
-}
-
-// listen opens the listener that the flags ask for.
-func (a *app) listen(f providerFlags) (net.Listener, string, error) {
-	if f.cert != "" || f.key != "" {
-		f.cert, f.key = a.path(f.cert), a.path(f.key)
-	}
-	return door.Listen(f.listen, f.cert, f.key)
 }
 
 // serveUntil serves until ctx ends, and notifies the service manager.

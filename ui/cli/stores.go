@@ -324,7 +324,10 @@ func (t *table) putHealth(store string, st model.HealthStatus, latency time.Dura
 	words, findings, below := "", []findingRow{}, [][]any(nil)
 	for i, f := range st.Findings {
 		findings = append(findings, findingRow{f.Kind, model.EncodeID(f.Ref), model.EncodeID(f.Ref), f.Message, f.State, stamp(f.CheckedAt), f.Line, f.Target, f.Lines})
-		said := findingWords(f)
+		said := f.Message
+		if f.Ref != "" && !strings.Contains(said, f.Ref) {
+			said = model.TypedID(f.Ref) + ": " + said
+		}
 		if !f.CheckedAt.Equal(st.CheckedAt) {
 			said += ", seen " + when(f.CheckedAt)
 		}
@@ -337,14 +340,6 @@ func (t *table) putHealth(store string, st model.HealthStatus, latency time.Dura
 	ms := float64(latency.Microseconds()) / 1000
 	t.put("health", healthRow{Store: store, OK: st.OK, State: st.State, Message: st.Message, First: words, LatencyMS: ms, Latency: strconv.FormatFloat(ms, 'f', 1, 64) + " ms",
 		CheckedAt: stamp(st.CheckedAt), DeepCheckedAt: stamp(st.DeepCheckedAt), Findings: findings}, below...)
-}
-
-// findingWords joins a finding's message with its ref.
-func findingWords(f model.HealthFinding) string {
-	if f.Ref == "" || strings.Contains(f.Message, f.Ref) {
-		return f.Message
-	}
-	return model.TypedID(f.Ref) + ": " + f.Message
 }
 
 func (a *app) tiersCommand() *cobra.Command {

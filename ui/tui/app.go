@@ -261,7 +261,9 @@ func (a *App) visit(at desk.ScopeOf) tea.Cmd {
 // key routes a keystroke: overlay, command line, input, the pane's keys, then those that work everywhere.
 func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 	a.said.text, a.Curtain.lastKey = safetext.Text{}, a.O.Clock.Now()
-	k = enterOf(k)
+	if k.Code == 'j' && k.Mod == tea.ModCtrl { // a terminal makes a line feed of Enter before raw mode; no key here is ctrl+j
+		k = tea.KeyPressMsg{Code: tea.KeyEnter}
+	}
 	name := k.String()
 	if k.Code == 'c' && k.Mod.Contains(tea.ModCtrl) && (a.D.Edits.Page == nil || a.Curtain.down || a.tooSmall()) {
 		return a.Press(a.global(), "ctrl+c") // with alt too: that is how escape and ctrl+c in one write arrive
@@ -307,18 +309,22 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	if in != nil {
-		if changed, used := in.Key(k); used {
-			if changed {
-				return p.Typed()
-			}
-			return nil
-		}
-		if k.Mod.Contains(tea.ModAlt) {
-			return a.Split(k)
-		}
-		return a.Press(p.Bindings(), name)
+		return a.typed(in, k, p.Typed, p.Bindings)
 	}
 	return a.Press(a.Keys(), name)
+}
+
+// typed gives a keystroke to an input, and what the input does not use to the keys beside it.
+func (a *App) typed(in *text.Input, k tea.KeyPressMsg, changed func() tea.Cmd, keys func() []act.Act) tea.Cmd {
+	switch anew, used := in.Key(k); {
+	case anew:
+		return changed()
+	case used:
+		return nil
+	case k.Mod.Contains(tea.ModAlt):
+		return a.Split(k)
+	}
+	return a.Press(keys(), k.String())
 }
 
 // Split takes an alt key as escape and a key in one piece, as a slow line delivers them; no key here has alt.
@@ -401,8 +407,7 @@ func (a *App) paste(s string) tea.Cmd {
 		return a.D.Modal.Paste(s)
 	case a.Line.typing:
 		a.Note(a.Line.in.Paste(a.D.Esc, s))
-		a.Line.edited()
-		return nil
+		return a.Line.edited()
 	case a.Searching() != nil:
 		text := a.Searching()
 		a.Note(text.Search.In.Paste(a.D.Esc, s))

@@ -115,9 +115,7 @@ func (h *history) step(by int) string {
 func (l *commandLine) openCommand() tea.Cmd {
 	l.typing = true
 	l.in = text.Input{Focus: true}
-	l.past.at = len(l.past.lines)
-	l.list()
-	return nil
+	return l.edited()
 }
 
 func (l *commandLine) closeCommand() tea.Cmd {
@@ -132,8 +130,7 @@ func (l *commandLine) commandBindings() []act.Act {
 				return l.choose(by)
 			}
 			l.in.Set(l.past.step(by))
-			l.list()
-			return nil
+			return l.list()
 		}
 	}
 	return []act.Act{
@@ -149,22 +146,13 @@ func (l *commandLine) commandKey(k tea.KeyPressMsg) tea.Cmd {
 	if k.String() == "backspace" && l.in.Value() == "" {
 		return l.closeCommand()
 	}
-	if changed, used := l.in.Key(k); used {
-		if changed {
-			l.edited()
-		}
-		return nil
-	}
-	if k.Mod.Contains(tea.ModAlt) {
-		return l.a.Split(k)
-	}
-	return l.a.Press(l.commandBindings(), k.String())
+	return l.a.typed(&l.in, k, l.edited, l.commandBindings)
 }
 
 // edited takes a line that was typed in: it is none of the commands before.
-func (l *commandLine) edited() {
+func (l *commandLine) edited() tea.Cmd {
 	l.past.at = len(l.past.lines)
-	l.list()
+	return l.list()
 }
 
 func (l *commandLine) runCommand() tea.Cmd {

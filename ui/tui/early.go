@@ -22,14 +22,6 @@ type loader interface {
 	Awaiting() bool
 }
 
-// enterOf undoes the line feed that a terminal makes of Enter before raw mode. No key here is ctrl+j.
-func enterOf(k tea.KeyPressMsg) tea.KeyPressMsg {
-	if k.Code == 'j' && k.Mod == tea.ModCtrl {
-		return tea.KeyPressMsg{Code: tea.KeyEnter}
-	}
-	return k
-}
-
 func (ea *ahead) obey() tea.Cmd {
 	early := ea.waiting
 	ea.waiting = nil

@@ -5,7 +5,6 @@ import (
 
 	"memdesk/model"
 	"memdesk/ui/act"
-	"memdesk/ui/tui/desk"
 )
 
 // also says what a pane's number does beside opening it.
@@ -21,22 +20,14 @@ func (a *App) paneBindings() []act.Act {
 			Do: func() tea.Cmd {
 				a.Pages.Overlay = nil
 				var found tea.Cmd
-				if item := itemOf(a.pane()); i == PaneConflicts && a.D.Part(item) != "" {
-					found = a.conflict(item) // before the list is asked for again
+				if p, ok := a.pane().(interface{ ItemHere() model.Ref }); ok && i == PaneConflicts && a.D.Part(p.ItemHere()) != "" {
+					found = a.conflict(p.ItemHere()) // before the list is asked for again
 				}
 				return tea.Batch(found, a.Enter(i))
 			},
 		})
 	}
 	return out
-}
-
-// itemOf is the item at the cursor of a list, zero where a row is no item.
-func itemOf(l desk.Pane) model.Ref {
-	if p, ok := l.(interface{ ItemHere() model.Ref }); ok {
-		return p.ItemHere()
-	}
-	return model.Ref{}
 }
 
 // commandWords describe the command line's key.

@@ -29,8 +29,11 @@ func KeyTable() []act.Section {
 	a := NewApp(context.Background(), Options{})
 	t, r := a.Tiers, a.Recall
 	var out []act.Section
+	moves := act.Movement(&list.Table{}, "") // they have a section of their own
 	add := func(title string, bindings []act.Act) {
-		out = append(out, act.Section{Title: title, Acts: withoutMovement(bindings)})
+		out = append(out, act.Section{Title: title, Acts: slices.DeleteFunc(slices.Clone(bindings), func(b act.Act) bool {
+			return slices.ContainsFunc(moves, func(m act.Act) bool { return slices.Equal(m.Keys, b.Keys) })
+		})})
 	}
 	out = append(out, act.Section{Title: sectionMoves, Acts: act.Movement(t.Items, "line")})
 	add(sectionEverywhere, a.global())
@@ -75,12 +78,4 @@ func KeyTable() []act.Section {
 		verbs = append(verbs, act.Act{Keys: []string{":" + v.Usage()}, Doc: v.Doc})
 	}
 	return append(out, act.Section{Title: sectionCommands, Acts: verbs})
-}
-
-// withoutMovement leaves out the movement keys, which have a section of their own.
-func withoutMovement(bindings []act.Act) []act.Act {
-	moves := act.Movement(&list.Table{}, "")
-	return slices.DeleteFunc(slices.Clone(bindings), func(b act.Act) bool {
-		return slices.ContainsFunc(moves, func(m act.Act) bool { return slices.Equal(m.Keys, b.Keys) })
-	})
 }

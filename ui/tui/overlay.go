@@ -176,15 +176,6 @@ func (ps *pages) Help() []act.Section {
 	}
 }
 
-func (ps *pages) commandLines() []text.Line {
-	esc := ps.a.D.Esc
-	lines := []text.Line{{Value: esc.Const("commands, after :"), Kind: text.Title}}
-	for _, v := range ps.a.Line.Verbs() {
-		lines = append(lines, text.Line{Name: esc.Const(":" + v.Usage()), Value: esc.Const(v.Doc), Kind: text.Key})
-	}
-	return append(lines, text.Line{Kind: text.Blank})
-}
-
 func (ps *pages) helpLines() []text.Line {
 	esc := ps.a.D.Esc
 	lines := ps.readOnlyLines()
@@ -201,9 +192,13 @@ func (ps *pages) helpLines() []text.Line {
 		}
 		lines = append(lines, text.Line{Kind: text.Blank})
 	}
+	lines = append(lines, text.Line{Value: esc.Const("commands, after :"), Kind: text.Title})
+	for _, v := range ps.a.Line.Verbs() {
+		lines = append(lines, text.Line{Name: esc.Const(":" + v.Usage()), Value: esc.Const(v.Doc), Kind: text.Key})
+	}
 	g := ps.a.D.St.Glyphs
 	gauge, _ := ps.a.D.St.Gauge(40)
-	return append(append(lines, ps.commandLines()...),
+	return append(lines, text.Line{Kind: text.Blank},
 		text.Line{Value: esc.Const("signs"), Kind: text.Title},
 		text.Line{Name: esc.Const(strings.Join([]string{g.State[paint.ToneGood], g.State[paint.ToneWarn], g.State[paint.ToneBad], g.State[paint.ToneInfo]}, " ")), Value: esc.Const("before a state: well, to be looked at, bad, without urgency")},
 		desk.Field("^[ \\x9b", esc.Const("text that stands for itself only here: a control character or a byte of a store that is shown and not sent to the terminal")),

@@ -34,9 +34,10 @@ type choice struct {
 const leastRows = 6
 
 // list shows what the line may become, after each change of it.
-func (l *commandLine) list() {
+func (l *commandLine) list() tea.Cmd {
 	line := l.in.Value()
 	l.palette = palette{rows: l.choices(line), stem: line, turn: -1}
+	return nil
 }
 
 // choices are the commands that begin with the text, or are called or do what it says; behind a command, what may

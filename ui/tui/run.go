@@ -23,22 +23,17 @@ func Run(ctx context.Context, o Options) error {
 	a := NewApp(ctx, o)
 	err := run(ctx, a, o)
 	cancel()
-	written(a, leaveWait)
+	written := make(chan struct{}) // the text of the built-in editor is in its draft, and no file is being written
+	go func() { a.D.Edits.Flush(); a.D.Exports.Writing.Wait(); close(written) }()
+	select {
+	case <-written:
+	case <-time.After(leaveWait):
+	}
 	return err
 }
 
 // leaveWait bounds the wait for files: a stuck file system must not hold the operator.
 const leaveWait = 3 * time.Second
-
-// written waits until the text of the built-in editor is in its draft and no file is being written.
-func written(a *App, atMost time.Duration) {
-	done := make(chan struct{})
-	go func() { a.D.Edits.Flush(); a.D.Exports.Writing.Wait(); close(done) }()
-	select {
-	case <-done:
-	case <-time.After(atMost):
-	}
-}
 
 // ending is an input whose end ends the program: the operator has hung up.
 type ending struct {

@@ -73,16 +73,7 @@ func (a *App) SearchLineKeys(p *text.Pager) []act.Act {
 
 // SearchKey routes a keystroke while words are typed.
 func (a *App) SearchKey(p *text.Pager, k tea.KeyPressMsg) tea.Cmd {
-	if changed, used := p.Search.In.Key(k); used {
-		if changed {
-			return p.Searched()
-		}
-		return nil
-	}
-	if k.Mod.Contains(tea.ModAlt) {
-		return a.Split(k)
-	}
-	return a.Press(a.SearchLineKeys(p), k.String())
+	return a.typed(&p.Search.In, k, p.Searched, func() []act.Act { return a.SearchLineKeys(p) })
 }
 
 // searchLine replaces the status during a search, with the match's number at its right; cursor is where one types.

@@ -19,19 +19,14 @@ type slow struct {
 	after   time.Duration // of waiting
 }
 
-// busy reports whether the screen will change without a key.
-func (a *App) busy() bool {
-	if a.Pages.Overlay != nil {
-		return a.Pages.Overlay.Pager.Busy
-	}
-	_, busy := a.pane().Position()
-	return busy
-}
-
 // watchBusy is called after each message.
 func (a *App) watchBusy() tea.Cmd {
 	s := &a.slow
-	switch busy := a.busy(); {
+	_, busy := a.pane().Position() // the screen will change without a key
+	if a.Pages.Overlay != nil {
+		busy = a.Pages.Overlay.Pager.Busy
+	}
+	switch {
 	case !busy && s.waiting:
 		s.gen++
 		s.waiting, s.said = false, false

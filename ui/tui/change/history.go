@@ -34,7 +34,10 @@ func Versions(d *desk.Desk, ref model.Ref) tea.Cmd {
 			return fetchVersions(d, ctx, ref, q)
 		},
 		Detail:  func(ctx context.Context, raw model.Version) *text.Page { return versionText(d, ctx, ref, raw) },
-		Marking: true, Name: "history", Field: func(raw model.Version) string { return raw.ID }, Datum: versionDatum,
+		Marking: true, Name: "history", Field: func(raw model.Version) string { return raw.ID },
+		Datum: func(v model.Version) desk.Datum {
+			return desk.DatumOf("version", v.ID, "at", desk.StampOf(v.At), "by", v.By, "bytes", v.Bytes, "sha256", v.Hash, "readable", v.Readable)
+		},
 		Keys: func(p *record.List[model.Version]) []act.Act {
 			why := func() string { _, _, why := sides(p); return why }
 			return []act.Act{act.Compare.With(why, func() tea.Cmd { return compareVersions(d, ref, p) })}
@@ -98,13 +101,6 @@ func versionText(d *desk.Desk, ctx context.Context, ref model.Ref, v model.Versi
 	t := desk.ItemText(d, s, it)
 	t.Head = append(head, t.Head...)
 	return t
-}
-
-func versionDatum(v model.Version) desk.Datum {
-	return desk.DatumOf(
-		"version", v.ID, "at", desk.StampOf(v.At), "by", v.By, "bytes", v.Bytes, "sha256", v.Hash,
-		"readable", v.Readable,
-	)
 }
 
 // sides are the versions to compare, the older one first; a nil newer side is the item as it is now.

@@ -249,7 +249,10 @@ func (us *Undos) List(address int) desk.Listing { return record.Of(us.D, undoKin
 func undoKind(us *Undos) record.Kind[operator.UndoRow] {
 	d := us.D
 	return record.Kind[operator.UndoRow]{
-		Noun: "change", Tell: tellUndo,
+		Noun: "change",
+		Tell: func(esc safetext.Escaper, u operator.UndoRow) safetext.Text {
+			return esc.Sprintf("%s of %s in %s, %s, %s", changeWord(u), nameOf(esc, u), u.Store, prose.Moment(u.At), keptSize(u))
+		},
 		Empty: "Nothing is kept: no change of the last weeks can be undone.",
 		Columns: []record.Column{
 			{Title: "AGE", Width: 5, Right: true, Dim: true}, {Title: "CHANGE", Width: 16}, {Title: "STORE", Width: 12}, {Title: "SIZE", Width: 10, Right: true, Dim: true}, {Title: "ITEM"},
@@ -260,7 +263,11 @@ func undoKind(us *Undos) record.Kind[operator.UndoRow] {
 		Crumb:  func(u operator.UndoRow) safetext.Text { return d.Esc.LineMax(path.Base(u.Item), prose.MaxTitle) },
 		Fetch:  us.fetch,
 		Detail: func(_ context.Context, raw operator.UndoRow) *text.Page { return undoText(d, raw) },
-		Name:   "undo", Field: func(raw operator.UndoRow) string { return raw.ID }, Datum: undoDatum,
+		Name:   "undo", Field: func(raw operator.UndoRow) string { return raw.ID },
+		Datum: func(u operator.UndoRow) desk.Datum {
+			return desk.DatumOf("undo", u.ID, "store", u.Store, "id", model.EncodeID(u.Item), "op", u.Op, "at", desk.StampOf(u.At), "expires", desk.StampOf(u.Expires),
+				"bytes", u.Bytes, "existed", u.Existed, "confirmed", u.Confirmed, "obstacle", u.Obstacle)
+		},
 		Keys: func(p *record.List[operator.UndoRow]) []act.Act {
 			return []act.Act{act.Restore.With(act.Unless(p.None, func() string { return us.noRestore(p.Here()) }), func() tea.Cmd {
 				u := p.Here()
@@ -347,16 +354,4 @@ func (us *Undos) Open() tea.Cmd {
 		return us.D.Warn("no undo is attached to this console: memdesk undo list shows it")
 	}
 	return us.D.Frame.Beside("Undo", false, us.List)
-}
-
-func undoDatum(u operator.UndoRow) desk.Datum {
-	return desk.DatumOf(
-		"undo", u.ID, "store", u.Store, "id", model.EncodeID(u.Item), "op", u.Op, "at", desk.StampOf(u.At),
-		"expires", desk.StampOf(u.Expires), "bytes", u.Bytes, "existed", u.Existed, "confirmed", u.Confirmed,
-		"obstacle", u.Obstacle,
-	)
-}
-
-func tellUndo(esc safetext.Escaper, e operator.UndoRow) safetext.Text {
-	return esc.Sprintf("%s of %s in %s, %s, %s", changeWord(e), nameOf(esc, e), e.Store, prose.Moment(e.At), keptSize(e))
 }

@@ -61,15 +61,13 @@ func (ex *exports) beginExport(d *dialog.Dialog, e *export) tea.Cmd {
 
 // tick draws the numbers again until the export has ended.
 func (ex *exports) tick(e *export) tea.Cmd {
-	return ex.d.Later(loop.Over)(exportEvery, loop.Then(func() tea.Cmd { return ex.ticked(e) }))
-}
-
-func (ex *exports) ticked(e *export) tea.Cmd {
-	if !e.Ended.Load() {
-		return ex.tick(e)
-	}
-	ex.Files = slices.DeleteFunc(ex.Files, func(o *export) bool { return o == e })
-	return nil
+	return ex.d.Later(loop.Over)(exportEvery, loop.Then(func() tea.Cmd {
+		if !e.Ended.Load() {
+			return ex.tick(e)
+		}
+		ex.Files = slices.DeleteFunc(ex.Files, func(o *export) bool { return o == e })
+		return nil
+	}))
 }
 
 // NoExport says why no file can be written.

@@ -221,19 +221,17 @@ func (w *Underway) openBulk(b *Bulk, above bool) tea.Cmd {
 // shown reports whether the outcomes of long work are on the screen.
 func (w *Underway) shown(b *Bulk) bool { return b.list != nil && w.D.Frame.Shows(b.list.Address()) }
 
+// bulkTick updates long work on the screen until it ends.
 func (w *Underway) bulkTick(b *Bulk) tea.Cmd {
-	return w.D.Later(loop.Over)(bulkEvery, loop.Then(func() tea.Cmd { return w.ticked(b) }))
-}
-
-// ticked updates the long work on the screen.
-func (w *Underway) ticked(b *Bulk) tea.Cmd {
-	if b.hasEnded() {
-		return nil
-	}
-	if w.shown(b) {
-		return tea.Batch(b.list.Reload(), w.bulkTick(b))
-	}
-	return w.bulkTick(b)
+	return w.D.Later(loop.Over)(bulkEvery, loop.Then(func() tea.Cmd {
+		switch {
+		case b.hasEnded():
+			return nil
+		case w.shown(b):
+			return tea.Batch(b.list.Reload(), w.bulkTick(b))
+		}
+		return w.bulkTick(b)
+	}))
 }
 
 // bulkEnded takes the results of long work.
@@ -284,7 +282,11 @@ func (w *Underway) Outcomes(b *Bulk, address int) desk.Listing {
 func bulkKind(w *Underway, b *Bulk) record.Kind[Outcome] {
 	esc := w.D.Esc
 	return record.Kind[Outcome]{
-		Noun: "outcome", Tell: tellOutcome, Empty: "Nothing is done yet.",
+		Noun: "outcome",
+		Tell: func(esc safetext.Escaper, o Outcome) safetext.Text {
+			return esc.Sprintf("%s: %s in %s. %s", o.Word, esc.LineMax(o.Name, prose.MaxTitle), o.Store, o.Why)
+		},
+		Empty:   "Nothing is done yet.",
 		Columns: []record.Column{{Title: "OUTCOME", Width: 16}, {Title: "STORE", Width: 12}, {Title: "ITEM"}},
 		Fetch: func(_ context.Context, q operator.PageQuery) (record.Page[Outcome], error) {
 			var rows []Outcome
@@ -300,7 +302,10 @@ func bulkKind(w *Underway, b *Bulk) record.Kind[Outcome] {
 			return out, err
 		},
 		Detail: func(_ context.Context, raw Outcome) *text.Page { return outcomeText(esc, raw) },
-		Name:   "job", Field: func(raw Outcome) string { return raw.Name }, Datum: outcomeDatum,
+		Name:   "job", Field: func(raw Outcome) string { return raw.Name },
+		Datum: func(o Outcome) desk.Datum {
+			return desk.DatumOf("store", o.Store, "item", o.Name, "ok", o.Ok, "outcome", o.Word, "why", o.Why.String())
+		},
 		Keys: func(*record.List[Outcome]) []act.Act {
 			return []act.Act{{Keys: []string{"C"}, Name: "stop", Verb: "stop", Doc: "stop after the item under way; what is done stays done",
 				Why: func() string { return act.When(b.hasEnded(), "it has ended") },
@@ -385,13 +390,3 @@ func (b *Bulk) Each(ctx context.Context, j operator.Running, key func(int) strin
 }
 
 var errNotDone = errors.New("not done")
-
-func outcomeDatum(o Outcome) desk.Datum {
-	return desk.DatumOf(
-		"store", o.Store, "item", o.Name, "ok", o.Ok, "outcome", o.Word, "why", o.Why.String(),
-	)
-}
-
-func tellOutcome(esc safetext.Escaper, e Outcome) safetext.Text {
-	return esc.Sprintf("%s: %s in %s. %s", e.Word, esc.LineMax(e.Name, prose.MaxTitle), e.Store, e.Why)
-}

@@ -57,7 +57,11 @@ func jobsKind(w *Underway) record.Kind[jobRow] {
 		Least:   []int{12, 0, 19, 5, 16},
 		Fetch:   w.fetchJobs,
 		Detail:  func(_ context.Context, raw jobRow) *text.Page { return jobText(d, raw) },
-		Field:   func(raw jobRow) string { return string(raw.ID) }, Datum: jobDatum,
+		Field:   func(raw jobRow) string { return string(raw.ID) },
+		Datum: func(row jobRow) desk.Datum {
+			return desk.DatumOf("job", string(row.ID), "kind", row.Kind, "title", row.Title, "state", string(row.State), "done", row.Done, "total", row.Total,
+				"unit", row.Unit, "class", row.Class, "started", desk.StampOf(row.Started), "updated", desk.StampOf(row.Updated))
+		},
 		Live: func(ctx context.Context) string {
 			all, err := d.Jobs.List(ctx)
 			return fmt.Sprint(all, err) // compared only
@@ -65,7 +69,13 @@ func jobsKind(w *Underway) record.Kind[jobRow] {
 		Keys: func(p *record.List[jobRow]) []act.Act {
 			return []act.Act{
 				act.Stop.With(func() string { return noCancel(w, p) }, func() tea.Cmd { return w.cancelJob(p.Here()) }),
-				act.Outcomes.With(p.None, func() tea.Cmd { return openOutcomes(w, p) }),
+				act.Outcomes.With(p.None, func() tea.Cmd { // of a job of another session, the job itself
+					if b := w.bulkOf(p.Here().ID); b != nil {
+						return w.openBulk(b, true)
+					}
+					p.Full = true
+					return p.Layout()
+				}),
 			}
 		},
 	}
@@ -202,14 +212,6 @@ func takeUp(kind string) string {
 	return ""
 }
 
-func jobDatum(row jobRow) desk.Datum {
-	return desk.DatumOf(
-		"job", string(row.ID), "kind", row.Kind, "title", row.Title, "state", string(row.State), "done", row.Done,
-		"total", row.Total, "unit", row.Unit, "class", row.Class, "started", desk.StampOf(row.Started),
-		"updated", desk.StampOf(row.Updated),
-	)
-}
-
 func noCancel(w *Underway, p *record.List[jobRow]) string {
 	switch row := p.Here(); {
 	case p.None() != "":
@@ -252,16 +254,6 @@ func (w *Underway) cancelJob(row jobRow) tea.Cmd {
 		}
 		return dialog.Acted{Ok: true, Quiet: true, Text: esc.Const("it stops at its next step"), Then: w.D.Frame.Refresh}
 	}}}})
-}
-
-// openOutcomes lists the outcomes of a job of this session; of another session it shows the job itself.
-func openOutcomes(w *Underway, p *record.List[jobRow]) tea.Cmd {
-	row := p.Here()
-	if b := w.bulkOf(row.ID); b != nil {
-		return w.openBulk(b, true)
-	}
-	p.Full = true
-	return p.Layout()
 }
 
 // bulkOf is a job of this session, with its outcomes while they are kept.

@@ -221,15 +221,11 @@ func (md *Modal) Proposed(m Proposal) tea.Cmd {
 		md.Warn("nothing was asked and nothing done: this console is read-only: %s", why)
 		return drop
 	case gone:
-		return tea.Batch(md.Gone(), drop)
+		return tea.Batch(md.Tell("you have gone on meanwhile: nothing was asked and nothing done"), drop)
 	case m.Open != nil:
 		return m.Open()
 	}
 	return md.Show(m.Dialog)
-}
-
-func (md *Modal) Gone() tea.Cmd {
-	return md.Tell("you have gone on meanwhile: nothing was asked and nothing done")
 }
 
 func (md *Modal) Show(d *Dialog) tea.Cmd {
