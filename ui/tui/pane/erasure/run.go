@@ -74,15 +74,13 @@ func (rq *requests) eraseDialog(ctx context.Context, r operator.ErasureRequest, 
 	}
 	lines = append(lines, text.Line{Value: esc.Const("It cannot be undone: nothing is kept for z."), Kind: text.Alert, Pin: true})
 	lines = append(lines, unsearchedLines(esc, p, "Nothing is erased there, and the request stays partial.")...)
-	var production []string
-	for _, m := range d.Fleet.Members() {
-		if m.Err == nil && desk.IsProduction(m.Store.Environment) {
-			production = append(production, m.Name)
+	var changed []string
+	for _, s := range p.Stores {
+		if t := countSteps(s.Steps); t.forget+t.redact+t.scrub > 0 {
+			changed = append(changed, s.Store)
 		}
 	}
-	if len(production) > 0 {
-		lines = append(lines, text.Line{Value: esc.Sprintf("Production: %s", esc.LineMax(strings.Join(production, ", "), prose.MaxTitle)), Kind: text.Alert, Pin: true})
-	}
+	lines = append(lines, d.EnvironmentsOf(changed)...)
 	if tied := d.Erasure.Tied(); tied != "" {
 		lines = append(lines, text.Advice(esc, "It stops when you leave this console; `r` goes on with it later: %s.", esc.LineMax(tied, prose.MaxReason)))
 	} else {
