@@ -100,7 +100,7 @@ func TestTakeBack(t *testing.T) {
 		r.press("shift+tab", "ctrl+u").press("nobody").press("tab", "tab").press("enter").form("Nothing is noted that nobody wrote since 36h.").press("esc").see("cancelled")
 		r.asked("T", "Take back what ada").press("tab").press("they lied").press("tab").press("ada").press("tab").see("[Take back]").press("enter").see("done: 2 of 2 items", "forgotten", "left")
 		r.press("esc").asked("z", "Undo the forget of").press("esc").see("cancelled")
-		r.asked("T", "Take back what ada").see("enter cancel").press("y").see("y: the name has to be typed first", "enter cancel").press("esc").see("cancelled").press("q")
+		r.asked("T", "Take back what ada").see("enter cancel").press("y").see("y: the name has to be typed first", "▌type ada to confirm", "enter next").press("enter").see("[Take back]").press("enter").see("type the name first: ada").press("esc").see("cancelled").press("q")
 		raw, err := r.left()
 		if err != nil {
 			t.Fatal(err)

@@ -327,8 +327,13 @@ func (md *Modal) Key(k tea.KeyPressMsg) tea.Cmd {
 	if _, ok := act.Find(bindings, name); !ok && d.input() == nil {
 		d.stray = true
 		words := md.St.Esc.Sprintf("%s does nothing here: %s", name, d.keyWords())
-		if _, no := d.yes(); name == "y" && no != "" && len(d.Choices) > 0 {
+		if _, no, lacks := d.yes(); name == "y" && no != "" && len(d.Choices) > 0 {
 			words = md.St.Esc.Sprintf("y: %s", md.St.Esc.Const(no))
+			if lacks != onCancel { // whoever reads this types on
+				d.jump(lacks)
+				md.Say(paint.ToneWarn, words)
+				return nil
+			}
 		}
 		md.astray(words)
 		return nil
@@ -421,7 +426,7 @@ func (md *Modal) Bindings() []act.Act {
 			}}
 		}
 		var answers []act.Act
-		if n, no := d.yes(); no == "" {
+		if n, no, _ := d.yes(); no == "" {
 			answers = append(answers, push(n, "y", "do what is asked, where one button acts and nothing has to be typed"))
 		}
 		for n, c := range d.Choices {
@@ -436,8 +441,9 @@ func (md *Modal) Bindings() []act.Act {
 	return out
 }
 
-// yes is the button of the key y: the only one, or the only one that acts; or why there is none.
-func (d *Dialog) yes() (choice int, no string) {
+// yes is the button of the key y: the only one, or the only one that acts; or why there is none, and which stop has to be
+// filled first.
+func (d *Dialog) yes() (choice int, no string, lacks int) {
 	var acts []int
 	for i, c := range d.Choices {
 		if c.Act != nil || len(d.Choices) == 1 { // the others lead on and change nothing
@@ -446,15 +452,15 @@ func (d *Dialog) yes() (choice int, no string) {
 	}
 	switch {
 	case len(acts) != 1:
-		return -1, "there is more than one answer: choose its button"
+		return -1, "there is more than one answer: choose its button", onCancel
 	case len(d.Fields) > 0:
 		no = "this is a form: its button goes on"
+	case d.Must && strings.TrimSpace(d.Reason.Value()) == "":
+		no, lacks = "a reason has to be given first", onReason
 	case !d.Name.IsEmpty():
-		no = "the name has to be typed first"
-	case d.Must:
-		no = "a reason has to be given first"
+		no, lacks = "the name has to be typed first", onName
 	}
-	return acts[0], no
+	return acts[0], no, lacks
 }
 
 func (d *Dialog) enterHint() string {
