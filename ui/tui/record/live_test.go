@@ -9,6 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"memdesk/internal/clock"
 	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
@@ -197,5 +198,21 @@ func TestBadgeOfAnIncompleteList(t *testing.T) {
 		if got, _ := p.Badge(); got.String() != want {
 			t.Errorf("%d rows: badge %q, want %q", n, got, want)
 		}
+	}
+}
+
+// TestAnEditIsNoSlowSource: an answer that waits while an editor has the terminal must not put off the next look.
+func TestAnEditIsNoSlowSource(t *testing.T) {
+	d := desktest.New()
+	d.Glances.Every = time.Second
+	p := New(d, Kind[string]{Columns: []Column{{Title: "TOY"}}, Traits: Traits[string]{Poll: true},
+		Fetch:  func(context.Context, operator.PageQuery) (Page[string], error) { return Page[string]{}, nil },
+		Detail: func(context.Context, string) *text.Page { return text.NewPage(nil, "") },
+	})
+	p.pulse.Ask("", d.Time.Clock.Now())
+	answer := p.Window.Reset(p.fetcher())
+	d.Time.Clock = clock.Fixed(d.Time.Clock.Now().Add(time.Hour))
+	if runAll(p, answer); p.pulse.Took > time.Minute {
+		t.Errorf("the source took %s", p.pulse.Took)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -64,6 +65,7 @@ type Fetched[T any] struct {
 	Gen   int
 	How   arrival
 	Pages []Span[T]
+	Took  time.Duration // of the source alone: the answer may have waited while an editor had the terminal
 	Err   error
 }
 
@@ -125,9 +127,10 @@ func (w *Window[T]) request(how arrival, at From, pages int) tea.Cmd {
 	gen, fetch, limit := w.Gen, w.Fetch, cmp.Or(at.Limit, w.PerPage)
 	w.Loading[how] = true
 	return w.Ask(func(ctx context.Context) any {
-		out := Fetched[T]{Gen: gen, How: how}
+		out, began := Fetched[T]{Gen: gen, How: how}, time.Now()
 		for range pages {
 			p, err := fetch(ctx, at, limit)
+			out.Took = time.Since(began)
 			if err != nil {
 				out.Err = err
 				return out
