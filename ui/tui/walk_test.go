@@ -156,9 +156,9 @@ func TestWalkTheConflicts(t *testing.T) {
 		for key, question := range map[string]string{"b": "Keep garden.md as it is?", "c": "Keep the copy of garden.md?", "B": "Keep both, and rename garden.Conflict.md?", "m": "Difference 1 of 1 in garden.md", "D": "Remove 1 redundant copy?"} {
 			r.asked(key, question).press("esc").see("cancelled: nothing was changed", "1 of 5")
 		}
-		r.press("e").see("Resolve notes/garden.md with this text?", "marks of the merge", "enter cancel").press("esc").see("not saved; your text is kept for 30 days", "1 of 5")
+		r.press("e").see("Resolve garden.md with this text?", "marks of the merge", "enter cancel").press("esc").see("not saved; your text is kept for 30 days", "1 of 5")
 		p.will(`cp "$1" ` + p.dir + `/seen; printf 'roses\ntulips\n' > "$1"`)
-		r.press("e").see("Resolve notes/garden.md with this text?", "The copy goes; both texts are kept.", "+ tulips", "enter cancel").press("left", "left", "left").see("[Resolve]").press("enter").see("garden.Conflict.md has come back", "returned")
+		r.press("e").see("Resolve garden.md with this text?", "The copy goes; both texts are kept.", "+ tulips", "enter cancel").press("left", "left", "left").see("[Resolve]").press("enter").see("garden.Conflict.md has come back", "returned")
 		if seen, _ := os.ReadFile(filepath.Join(p.dir, "seen")); !strings.Contains(string(seen), "<<<<<<< base\nroses\n=======\ntulips\n>>>>>>> copy") {
 			t.Errorf("the editor got %q", seen)
 		}
@@ -190,7 +190,7 @@ func TestWalkTheMarkers(t *testing.T) {
 	p.will(`cp "$1" ` + p.dir + `/seen; printf 'a and b\n' > "$1"`)
 	r := startRobot(t, start{scenario: "desk,acts,conflicts", width: 100, height: 30, env: []string{p.env(), "HOME=" + p.dir}})
 	r.see("[2 Tiers]", "48,210").press("5").see("1 of 5").press("end", "k").see("4 of 5", "markers")
-	r.press("e").see("Resolve notes/half.md with this text?", "- <<<<<<< HEAD", "+ a and b", "enter cancel").press("esc").see("kept for 30 days", "4 of 5")
+	r.press("e").see("Resolve half.md with this text?", "- <<<<<<< HEAD", "+ a and b", "enter cancel").press("esc").see("kept for 30 days", "4 of 5")
 	r.press("e").see("Resolve notes/half.md", "enter cancel").press("left", "left", "left").see("[Resolve]").press("enter").see("resolved", "of 4")
 	if seen, _ := os.ReadFile(filepath.Join(p.dir, "seen")); string(seen) != "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x\n" {
 		t.Errorf("the editor got %q", seen)

@@ -160,7 +160,7 @@ func (ed *Edits) Wrote(e *Edit, text string, unread, failed error) tea.Cmd {
 	case unchanged && e.What != releaseItem:
 		return ed.ThrowAway(e, "the text is as it was: nothing was changed")
 	case unchanged && !desk.Held(e.entry) && e.entry.Live == operator.LivePoisoned:
-		return ed.ThrowAway(e, "nothing was changed: the source is still poisoned, and only an edit of it passes the scanner")
+		return ed.ThrowAway(e, "nothing was changed: the source is still poisoned")
 	case failed != nil:
 		return ed.D.Modal.Show(ed.troubleDialog(e, esc.Sprintf("The editor ended with an error: %s. What it has written may not be all.", esc.Err(failed)), text))
 	}
@@ -210,10 +210,10 @@ func (ed *Edits) saveDialog(e *Edit, words string) *dialog.Dialog {
 		title = esc.Sprintf("Append to %s?", name)
 		numbers = esc.Sprintf("This adds %s bytes at the end of 1 item of the store %s.", prose.Group(len(words)), esc.Line(e.Store.Name))
 	case ResolveItem:
-		title = esc.Sprintf("Resolve %s with this text?", name)
+		title = esc.Sprintf("Resolve %s with this text?", esc.LineMax(path.Base(e.Label), prose.MaxTitle))
 		d.Name = ed.D.TypedName(e.Store, e.Label)
 		if e.Second.ID != e.Second.Target {
-			d.Lines = append(d.Lines, text.Line{Value: esc.Const("The copy goes; both texts are kept."), Kind: text.Note})
+			numbers = esc.Sprintf("%s The copy goes; both texts are kept.", numbers)
 		}
 	case releaseItem:
 		d.Must, d.Name = true, ed.D.TypedName(e.Store, e.Label)
