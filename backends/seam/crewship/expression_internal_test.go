@@ -1,6 +1,7 @@
 package crewship
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -43,7 +44,11 @@ func TestChunks(t *testing.T) {
 		"short, divided":  {"a\n\nb\n", []string{"a\n\nb"}},
 		"empty paragraph": {long + "\n\n\n\n" + long, []string{long, long}},
 	} {
-		if got := chunks(tt.text); !slices.Equal(got, tt.want) {
+		var got []string
+		for row := range chunks([]byte(tt.text)) {
+			got = append(got, string(bytes.Join(row, paragraphs)))
+		}
+		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}

@@ -1,9 +1,13 @@
 package crewship
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"errors"
+	"iter"
+	"math/bits"
 	"slices"
 	"strings"
 	"sync"
@@ -49,29 +53,49 @@ func (s *store) ranked(ctx context.Context, snap *snapshot, p *memoryDir, words 
 	tree := snap.of(p).tree
 	x := &rankIndex{}
 	var mu sync.Mutex
+	q := linesearch.AnyOf(words)
 	err = rootdir.InParallel(ctx, "recall", dir, tree.Len(), func(files *rootdir.Files, i int) error {
 		f := tree.At(i)
 		if !isRanked(f) {
 			return nil
 		}
 		data, _, err := files.Read(f.Place(), texts.ReadLimit)
+		if err != nil {
+			if m, ok := walk.Stat(files, f.Place()); !ok || m.Kind != rootdir.File { // a walk of names takes all for files
+				return nil
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case isTooLarge(err):
+				x.tooBig++
+			case !errors.Is(err, model.NotFound):
+				x.unreadable++
+			}
+			return nil
+		}
+		found, plain := q.In(data)
+		if !plain && !utf8.Valid(data) {
+			return nil
+		}
+		count, n := int64(0), int64(0)
+		if !found {
+			n = countTokens(data)
+		}
 		var rows []string
-		if err == nil && utf8.Valid(data) {
-			rows = chunks(string(data))
+		for row := range chunks(data) {
+			if count++; found {
+				rows = append(rows, string(bytes.Join(row, paragraphs)))
+			}
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		switch {
-		case isTooLarge(err):
-			x.tooBig++
-		case err != nil && !errors.Is(err, model.NotFound):
-			x.unreadable++
-		case canMatch(data, words):
+		if found {
 			x.rows = append(x.rows, rowsOf{f.Path(), rows})
-		default:
-			x.count += int64(len(rows))
-			x.tokens += countTokens(data)
+			return nil
 		}
+		x.count += count
+		x.tokens += n
 		return nil
 	})
 	if err != nil || len(x.rows) == 0 {
@@ -83,9 +107,9 @@ func (s *store) ranked(ctx context.Context, snap *snapshot, p *memoryDir, words 
 	return x, x.build(ctx)
 }
 
-// isRanked reports whether Crewship indexes a file.
+// isRanked reports whether Crewship indexes a file, as far as the walk tells.
 func isRanked(f walk.File) bool {
-	return strings.HasSuffix(f.Name(), ".md") && tierAt(f) != tierProposals && f.Meta().Kind == rootdir.File
+	return strings.HasSuffix(f.Name(), ".md") && tierAt(f) != tierProposals && f.Kind() == rootdir.File
 }
 
 func (x *rankIndex) close() {
@@ -165,35 +189,21 @@ func readVarint(b []byte) (v int64, rest []byte) {
 	return v, nil
 }
 
-// canMatch reports whether a text can hold one of the words, in the forms that the tokenizer treats as
-// equal: only in ASCII do these differ by letter case alone.
-func canMatch(text []byte, words []string) bool {
-	if !isASCII(text) {
-		return true
-	}
-	return slices.ContainsFunc(words, func(w string) bool {
-		return !isASCII(w) || linesearch.Whole(w).In(text)
-	})
-}
-
-func isASCII[T string | []byte](text T) bool {
-	for i := range len(text) {
-		if text[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
-}
-
-// countTokens counts the runs of letters and digits in an ASCII text, as the tokenizer does.
+// countTokens counts the runs of letters and digits in an ASCII text, as the tokenizer does, eight bytes at a time.
 func countTokens(text []byte) (n int64) {
-	in := false
-	for _, c := range text {
-		is := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
-		if is && !in {
-			n++
-		}
-		in = is
+	const (
+		ones = 0x0101010101010101
+		high = 0x80 * ones
+	)
+	within := func(w, first, last uint64) uint64 { return (w + (0x80-first)*ones) &^ (w + (0x7f-last)*ones) & high }
+	in := uint64(0) // the high bit of its lowest byte: the text before ends within a token
+	for len(text) > 0 {
+		var eight [8]byte
+		text = text[copy(eight[:], text):]
+		w := binary.LittleEndian.Uint64(eight[:])
+		tokens := within(w|0x20*ones, 'a', 'z') | within(w, '0', '9') // the high bit of each byte of one
+		n += int64(bits.OnesCount64(tokens &^ (tokens<<8 | in)))
+		in = tokens >> 56
 	}
 	return n
 }
@@ -258,50 +268,54 @@ func (x *rankIndex) matching(ctx context.Context, expr string) (map[string]bool,
 // chunkSize is the size of a chunk of paragraphs, in bytes.
 const chunkSize = 500
 
-// chunks divides a text into rows: at second-level headings, and a longer section at
-// its empty lines. One long paragraph stays whole.
-func chunks(text string) []string {
-	var out []string
-	for _, section := range sections(text) {
-		if len(section) <= chunkSize {
-			out = append(out, section)
-			continue
-		}
-		joined := ""
-		for paragraph := range strings.SplitSeq(section, "\n\n") {
-			switch paragraph = strings.TrimSpace(paragraph); {
-			case paragraph == "":
-			case joined == "":
-				joined = paragraph
-			case len(joined)+len("\n\n")+len(paragraph) > chunkSize:
-				out = append(out, joined)
-				joined = paragraph
-			default:
-				joined += "\n\n" + paragraph
+// heading opens a section, paragraphs are divided by an empty line.
+var heading, paragraphs = []byte("\n## "), []byte("\n\n")
+
+// chunks divides a text into rows: at second-level headings, and a longer section at its empty lines. One
+// long paragraph stays whole. It yields the paragraphs of each row, which are valid until it goes on.
+func chunks(text []byte) iter.Seq[[][]byte] {
+	return func(yield func([][]byte) bool) {
+		var row [][]byte
+		for section := range sections(text) {
+			if len(section) <= chunkSize {
+				if row = append(row[:0], section); !yield(row) {
+					return
+				}
+				continue
+			}
+			row = row[:0]
+			size := 0 // of the row, with an empty line behind it
+			for p := range bytes.SplitSeq(section, paragraphs) {
+				if p = bytes.TrimSpace(p); len(p) == 0 {
+					continue
+				}
+				if size > 0 && size+len(p) > chunkSize {
+					if !yield(row) {
+						return
+					}
+					row, size = row[:0], 0
+				}
+				row = append(row, p)
+				size += len(p) + len(paragraphs)
+			}
+			if size > 0 && !yield(row) {
+				return
 			}
 		}
-		if joined != "" {
-			out = append(out, joined)
-		}
 	}
-	return out
 }
 
-func sections(text string) []string {
-	var out []string
-	from, at := 0, 0
-	take := func(to int) {
-		if s := strings.TrimSpace(text[from:to]); s != "" {
-			out = append(out, s)
+func sections(text []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for len(text) > 0 {
+			section := text
+			if i := bytes.Index(text, heading); i >= 0 {
+				section = text[:i+1]
+			}
+			text = text[len(section):]
+			if section = bytes.TrimSpace(section); len(section) > 0 && !yield(section) {
+				return
+			}
 		}
-		from = to
 	}
-	for line := range strings.Lines(text) {
-		if strings.HasPrefix(line, "## ") {
-			take(at)
-		}
-		at += len(line)
-	}
-	take(at)
-	return out
 }

@@ -1,12 +1,15 @@
 package crewship
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 )
 
 // TestRanksAreThoseOfTheWholeIndex: an index of only the files that can match, with the totals of all
@@ -70,4 +73,80 @@ func TestRanksAreThoseOfTheWholeIndex(t *testing.T) {
 			t.Errorf("%q: %d of %d files\n%q\nwant\n%q", query, few, everything, some, all)
 		}
 	}
+}
+
+// FuzzRows: rows and tokens must be those of the plain way, line by line and character by character.
+func FuzzRows(f *testing.F) {
+	long := strings.Repeat("seven words of a tide table here ", 9)
+	for _, text := range []string{
+		"", "## a\nb\n## c", "x\n## \n##  \n### d\n", "staging-gate 2026-07-30T09\n", "@[`{/:Az", "Zürich café na\u0308ive ½ Ⅷ \ue000x",
+		"a\u0301b\u0301", "\u0301ab", "1234567é12345678é", "日本語 text", long + "\n\n" + long + "\n\n\n" + long + "\n## " + long,
+		long + "\n\n \n\n" + long + long + "\u00a0\n\n\u00a0", "\n## a\r\n\n## b", "\x00a\x7fb\x10c",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if !utf8.ValidString(text) {
+			t.Skip()
+		}
+		var rows []string
+		for row := range chunks([]byte(text)) {
+			rows = append(rows, string(bytes.Join(row, paragraphs)))
+		}
+		if want := plainRows(text); !slices.Equal(rows, want) {
+			t.Errorf("rows of %q: %q, want %q", text, rows, want)
+		}
+		ascii := strings.Map(func(r rune) rune { return min(r, unicode.MaxASCII) }, text)
+		if got, want := countTokens([]byte(ascii)), plainTokens(ascii); got != want {
+			t.Errorf("%q: %d tokens, want %d", ascii, got, want)
+		}
+	})
+}
+
+func plainRows(text string) (out []string) {
+	sections := []string{""}
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "## ") {
+			sections = append(sections, "")
+		}
+		sections[len(sections)-1] += line
+	}
+	for _, section := range sections {
+		if section = strings.TrimSpace(section); section == "" {
+			continue
+		}
+		if len(section) <= chunkSize {
+			out = append(out, section)
+			continue
+		}
+		joined := ""
+		for _, paragraph := range strings.Split(section, "\n\n") {
+			switch paragraph = strings.TrimSpace(paragraph); {
+			case paragraph == "":
+			case joined == "":
+				joined = paragraph
+			case len(joined)+len("\n\n")+len(paragraph) > chunkSize:
+				out = append(out, joined)
+				joined = paragraph
+			default:
+				joined += "\n\n" + paragraph
+			}
+		}
+		if joined != "" {
+			out = append(out, joined)
+		}
+	}
+	return out
+}
+
+func plainTokens(ascii string) (n int64) {
+	in := false
+	for _, r := range ascii {
+		is := unicode.IsLetter(r) || unicode.IsDigit(r)
+		if is && !in {
+			n++
+		}
+		in = is
+	}
+	return n
 }

@@ -52,6 +52,36 @@ func Whole(q string) Query {
 // Word reports whether the query is one word: every text that holds it has a line that does.
 func (q Query) Word() bool { return len(q.terms) == 1 }
 
+// Any is a search for any of several words, in small letters, beside an index that takes accented letters for
+// plain ones: of a word or a text beyond ASCII only that index can tell.
+type Any struct {
+	words []string
+	rare  []int
+	all   bool // a word is beyond ASCII
+}
+
+// AnyOf is a search for any of the words.
+func AnyOf(words []string) Any {
+	return Any{words, rarest(words), slices.ContainsFunc(words, func(w string) bool { return !isASCII(w) })}
+}
+
+// In reports whether a text can hold one of the words. plain: the text is ASCII.
+func (a Any) In(text []byte) (found, plain bool) {
+	buf := lowered.Get().(*[]byte)
+	defer lowered.Put(buf)
+	low := slices.Grow((*buf)[:0], len(text))[:len(text)]
+	*buf = low
+	if plain = lowerASCII(low, text); !plain || a.all {
+		return true, plain
+	}
+	for i, w := range a.words {
+		if contains(low, w, a.rare[i]) {
+			return true, true
+		}
+	}
+	return false, true
+}
+
 // lowered are buffers for lower-case texts.
 var lowered = sync.Pool{New: func() any { return new([]byte) }}
 
