@@ -163,7 +163,8 @@ func Builtin() *Registry {
 func openCrewship(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
 	cfg := crewship.Config{
 		Name: c.Name, Path: c.Path, BasePath: c.BasePath, MemoryRoot: c.MemoryRoot,
-		Workspace: c.Workspace, Crew: c.Crew, Agent: c.Agent, APIURL: c.APIURL, ReadOnly: c.ReadOnly, Clock: env.Clock, Kept: env.kept(c),
+		Workspace: c.Workspace, Crew: c.Crew, Agent: c.Agent, APIURL: c.APIURL, ReadOnly: c.ReadOnly, Clock: env.Clock,
+		SearchOnly: env.SearchOnly, Kept: env.kept(c),
 	}
 	if c.APIURL != "" {
 		var err error

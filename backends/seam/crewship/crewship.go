@@ -39,6 +39,8 @@ type Config struct {
 	APIURL   string
 	APIToken model.Secret
 	Clock    clock.Clock // nil means the system's
+	// SearchOnly: as backends.Env has it. Open reads no memory then.
+	SearchOnly bool
 	// Kept returns the ids of the items that undo keeps for this directory; nil: none. They identify it when
 	// its own files no longer do.
 	Kept func() []string
@@ -85,7 +87,12 @@ func Open(ctx context.Context, cfg Config) (model.Store, error) {
 	if s.api, err = newAPI(cfg); err != nil {
 		return model.Store{}, err
 	}
-	snap, err := s.look(ctx)
+	var snap *snapshot
+	if cfg.SearchOnly {
+		snap, err = s.survey(ctx, "open")
+	} else {
+		snap, err = s.look(ctx)
+	}
 	if err != nil {
 		return model.Store{}, err
 	}

@@ -64,6 +64,9 @@ func (s *store) isFresh(ctx context.Context, db *sql.DB, dir *rootdir.Dir, tree 
 		}
 		label := f.Path()
 		m, err := dir.Stat(label) // the snapshot looks at directories only
+		if err == nil && m.Kind != rootdir.File {
+			continue
+		}
 		if err != nil || m.Size > texts.ReadLimit || m.Size > 0 && !files[label] || !m.Modified.Before(at) {
 			return false, nil
 		}

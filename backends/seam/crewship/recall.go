@@ -26,7 +26,11 @@ func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.Reca
 	if t, ok := s.tier(req.Tier); req.Tier != "" && (!ok && !slices.Contains(contractTiers, req.Tier) || t.Hidden) {
 		return model.RecallResult{}, model.Errorf(model.InvalidInput, "recall", "unknown tier %q; there are %s", req.Tier, s.tierNames())
 	}
-	snap, err := s.look(ctx)
+	look := s.look
+	if s.cfg.SearchOnly {
+		look = s.walkNames
+	}
+	snap, err := look(ctx)
 	if err != nil {
 		return model.RecallResult{}, err
 	}

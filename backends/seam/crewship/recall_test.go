@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -278,5 +279,46 @@ func TestRecallReadsAFreshIndex(t *testing.T) {
 				t.Errorf("a recall changed the disk:\n%s\nwas\n%s", after, before)
 			}
 		})
+	}
+}
+
+// TestSearchOnlyFindsTheSame: a store that is open for a search alone looks at no file before it, and must answer as one
+// that was listed.
+func TestSearchOnlyFindsTheSame(t *testing.T) {
+	dir := data(t, map[string]string{
+		redAda + "pins.md": "Harbour harbour gate\n", redAda + "daily/long.md": strings.Repeat("harbour wall\n\n", 90),
+		redAda + "daily/poison.md": "harbour\n" + poison, redAda + "daily/picture.md": "harbour \xff\xfe\n",
+		redAda + "daily/huge.md": "harbour\n" + strings.Repeat("x", 5<<20), redAda + "daily/folder.md/": "",
+		redAda + "users/u.md": "harbour\n", redAda + "red/topics/.proposed/proposal-1.md": "harbour\n",
+		redBo + "AGENT.md": "the harbour, indexed\n",
+	})
+	must(t, os.Symlink("long.md", filepath.Join(dir, redAda, "daily/link.md")))
+	must(t, os.Symlink("AGENT.md", filepath.Join(dir, redBo, "link.md")))
+	must(t, os.Symlink("../../../elsewhere", filepath.Join(dir, "output/crews/c_blue/agents/eve")))
+	must(t, os.Chtimes(filepath.Join(dir, redBo, "AGENT.md"), now, now.Add(-10*time.Minute)))
+	index := filepath.Join(dir, redBo, "index.sqlite")
+	makeIndex(t, index, map[string]string{"AGENT.md": "harbour lighthouse"})
+	database(t, index, `INSERT INTO memory_meta VALUES ('last_indexed', '`+now.Add(-5*time.Minute).Format(time.RFC3339)+`')`)
+	cfg := crewship.Config{Name: "d", Path: dir, Clock: clock.Fixed(now)}
+	listed := open(t, cfg)
+	cfg.SearchOnly = true
+	for _, query := range []string{"harbour", "lighthouse", "wall gate", "Zürich", "nothing"} {
+		req := model.RecallRequest{Query: query}
+		want, s := recall(t, listed, req), open(t, cfg)
+		for range 2 {
+			if got := recall(t, s, req); !reflect.DeepEqual(got, want) {
+				t.Errorf("%q: %+v, want %+v", query, got, want)
+			}
+		}
+		if n := len(want.Hits); n == 0 && query != "Zürich" && query != "nothing" {
+			t.Errorf("%q finds nothing", query)
+		}
+	}
+	want, err := listed.Browser.List(t.Context(), model.PageRequest{})
+	must(t, err)
+	s := open(t, cfg)
+	recall(t, s, model.RecallRequest{Query: "harbour"})
+	if got, err := s.Browser.List(t.Context(), model.PageRequest{}); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("a list after the search: %+v, %v, want %+v", got, err, want)
 	}
 }

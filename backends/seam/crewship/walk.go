@@ -100,7 +100,7 @@ func (s *store) look(ctx context.Context) (*snapshot, error) {
 	if last != nil && last.as(snap) && (s.heard(last) || last.changes == changes && !s.resident.Changed() && s.current(last)) {
 		return last, nil
 	}
-	if err := s.walk(ctx, snap); err != nil {
+	if err := s.walk(ctx, snap, walk.Stat); err != nil {
 		return nil, err
 	}
 	snap.changes, snap.age.Took = changes, time.Since(snap.age.Began)
@@ -108,6 +108,21 @@ func (s *store) look(ctx context.Context) (*snapshot, error) {
 	s.snap = snap
 	s.mu.Unlock()
 	return snap, nil
+}
+
+// walkNames returns a snapshot for one search, which reads every file itself: the walk looks at none and takes
+// all for files.
+func (s *store) walkNames(ctx context.Context) (*snapshot, error) {
+	end, err := s.resident.Turn(ctx, "list")
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	snap, err := s.survey(ctx, "list")
+	if err != nil {
+		return nil, err
+	}
+	return snap, s.walk(ctx, snap, func(*rootdir.Files, rootdir.Place) (rootdir.Meta, bool) { return rootdir.Meta{}, true })
 }
 
 // changed makes the next look a full walk, after a change by this process.
@@ -146,14 +161,17 @@ func (s *store) survey(ctx context.Context, op string) (*snapshot, error) {
 	return snap, err
 }
 
+// facts describe a file; with false it is left out.
+type facts func(*rootdir.Files, rootdir.Place) (rootdir.Meta, bool)
+
 // walk reads the files of a survey's places, in the caller's turn.
-func (s *store) walk(ctx context.Context, snap *snapshot) error {
+func (s *store) walk(ctx context.Context, snap *snapshot, of facts) error {
 	snap.above, snap.trees = slices.Clone(snap.problems), map[string]*walk.Tree{}
 	for _, p := range snap.memories {
 		if p.missing {
 			continue
 		}
-		if err := s.walkPlace(ctx, snap, p); err != nil {
+		if err := s.walkPlace(ctx, snap, p, of); err != nil {
 			return err
 		}
 	}
@@ -167,7 +185,7 @@ func (s *store) walk(ctx context.Context, snap *snapshot) error {
 	return nil
 }
 
-func (s *store) walkPlace(ctx context.Context, snap *snapshot, p *memoryDir) error {
+func (s *store) walkPlace(ctx context.Context, snap *snapshot, p *memoryDir, of facts) error {
 	dir, err := s.open(p)
 	if err != nil {
 		if s.at.single || errors.Is(err, model.Unavailable) {
@@ -177,9 +195,11 @@ func (s *store) walkPlace(ctx context.Context, snap *snapshot, p *memoryDir) err
 		return nil
 	}
 	defer dir.Close()
-	s.resident.Begin(p.path())
+	if !s.cfg.SearchOnly {
+		s.resident.Begin(p.path())
+	}
 	tree, err := s.resident.Scan(ctx, "list", p.path(), dir, memories, nil, func(files *rootdir.Files, at rootdir.Place, _ walk.File) (rootdir.Meta, uint32, bool) {
-		m, ok := walk.Stat(files, at)
+		m, ok := of(files, at)
 		return m, tagOf(classify(p.kind, at.Path())), ok
 	})
 	if err != nil {
