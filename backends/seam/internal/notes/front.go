@@ -1,7 +1,6 @@
 package notes
 
 import (
-	"slices"
 	"strings"
 
 	"memdesk/backends/internal/title"
@@ -21,8 +20,15 @@ const headBytes = 8 << 10
 // parseHead reads front matter as AgentM's own parsers do, line by line as `key: value` (agentm.md,
 // Frontmatter); it never fails. It accepts CRLF and a byte order mark too.
 func parseHead(text string) head {
-	var h head
 	front, body := splitFront(text)
+	h := parseFront(front)
+	if h.title == "" {
+		h.title = title.Heading(body)
+	}
+	return h
+}
+
+func parseFront(front string) (h head) {
 	var typ, kind string
 	for line := range strings.Lines(front) {
 		name, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
@@ -45,12 +51,9 @@ func parseHead(text string) head {
 		kind = ""
 	}
 	if typ == "" || kind == "" {
-		if h.kind = typ + kind; !kindName.MatchString(h.kind) {
+		if h.kind = typ + kind; !isKind(h.kind) {
 			h.kind = ""
 		}
-	}
-	if h.title == "" {
-		h.title = title.Heading(body)
 	}
 	return h
 }
@@ -93,6 +96,10 @@ func recalled(id, status string) bool {
 	if status == "superseded" || hidden(id) {
 		return false
 	}
-	dirs := strings.Split(id, "/")
-	return !slices.ContainsFunc(dirs[:len(dirs)-1], func(d string) bool { return d == "_archive" || d == "_inbox" })
+	for dir, rest, below := strings.Cut(id, "/"); below; dir, rest, below = strings.Cut(rest, "/") {
+		if dir == "_archive" || dir == "_inbox" {
+			return false
+		}
+	}
+	return true
 }

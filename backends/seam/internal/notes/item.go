@@ -34,6 +34,19 @@ func (s *store) examine(id, text string) texts.Facts {
 	return f
 }
 
+// judge is examine for a search, which shows no title.
+func (s *store) judge(id, text string) (f texts.Facts) {
+	if f.Binary = !utf8.ValidString(text); f.Binary {
+		return f
+	}
+	if s.cfg.Layout == nil && isNote(id) {
+		front, _ := splitFront(text)
+		f.Status = parseFront(front).status
+	}
+	f.Verdict, _ = scan(text)
+	return f
+}
+
 // scan is the scanner's verdict.
 var scan = quarantine.RulesOf(quarantine.NotesRules).Scan
 

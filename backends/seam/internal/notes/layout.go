@@ -2,7 +2,6 @@ package notes
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -109,8 +108,17 @@ func tierOf(id, kind string, known func(string) bool) string {
 	return tierOther
 }
 
-// kindName matches a type or kind that can name a tier.
-var kindName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+// isKind reports whether a type or kind can name a tier: at most 64 letters and digits, and _ and - after the first.
+func isKind(name string) bool {
+	for i := range len(name) {
+		switch c := name[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', i > 0 && (c == '_' || c == '-'):
+		default:
+			return false
+		}
+	}
+	return 0 < len(name) && len(name) <= 64
+}
 
 // maxKinds bounds the tiers made by front matter; a note of a further kind is in its folder's tier or in
 // other.

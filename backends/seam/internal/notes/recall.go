@@ -135,7 +135,7 @@ func (r *recall) text(s *store, e *entry, data []byte, m rootdir.Meta, err error
 			}
 		}
 		if s.cfg.SearchOnly { // nothing asks again
-			f = s.examine(e.id, text)
+			f = s.judge(e.id, text)
 		} else {
 			f = s.facts.Of(e.id, text, m)
 		}
