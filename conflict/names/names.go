@@ -130,7 +130,7 @@ func classify(name string, hints hint, known Known) []Match {
 	stem, ext := Split(name)
 	out = read(out, hints, name, stem, ext, known)
 	// A marker may follow the extension, or contain a dot itself.
-	if strings.ContainsAny(ext, " )") {
+	if strings.ContainsAny(ext, " )") || strings.HasPrefix(strings.ToLower(ext), ".conflict-") {
 		out = read(out, hints, name, name, "", known)
 	}
 	for i := range table {
@@ -223,13 +223,17 @@ func bracket(out []Match, r *Row, name, stem, ext string) []Match {
 }
 
 func atEnd(out []Match, r *Row, name, stem, ext string) []Match {
-	loc := r.Pattern().FindStringSubmatchIndex(stem)
+	find := r.Pattern().FindStringSubmatchIndex
+	if r.Tool == "generic-conflict" { // the stem may hold -conflict- too
+		find = func(s string) []int { return last(r.Pattern(), s) }
+	}
+	loc := find(stem)
 	cut := stem
 	if loc == nil {
 		if cut, _ = cutNumber(stem); cut == stem {
 			return out
 		}
-		if loc = r.Pattern().FindStringSubmatchIndex(cut); loc == nil {
+		if loc = find(cut); loc == nil {
 			return out
 		}
 	}

@@ -204,11 +204,12 @@ var table = []Row{
 		Pattern: re(`(?i)[-.]conflict-(?:(?P<who>[^ ]+?)-)?(?:` + day + `|` + days + `)(?:[-T_ ]?[0-9][0-9:_.-]*Z?)?$`), What: "-conflict-date or .conflict-date",
 		Hits: []Example{
 			{"note-conflict-2026-05-27.md", "note.md", ""}, {"note.conflict-20260527-101112.md", "note.md", ""}, {"note-conflict-LAPTOP-SAM01-2026-05-27-10-11-12.md", "note.md", "LAPTOP-SAM01"}, {"note-conflict-20260527.md", "note.md", ""},
+			{"on-conflict-policy-conflict-20260527-101112.md", "on-conflict-policy.md", ""}, {"on-conflict-policy.conflict-20260527.md", "on-conflict-policy.md", ""}, {"Makefile.conflict-20260527", "Makefile", ""},
 		},
 		Misses: []string{"design-conflict-policy.md", "note.conflict-of-interest.md", "-conflict-20260527.md"}},
 	{Number: 15, Tool: "generic-conflict", Class: Conflict, Confidence: Possible, Need: BaseAndContent, Place: AtEnd, hint: hintConflict,
 		Pattern: re(`(?i)[-._]conflict-[^ ./]+$`), What: "-conflict- and a word",
-		Hits:   []Example{{"note-conflict-LAPTOP.md", "note.md", ""}, {"note.conflict-mira.md", "note.md", ""}, {"note_conflict-1.md", "note.md", ""}},
+		Hits:   []Example{{"note-conflict-LAPTOP.md", "note.md", ""}, {"note.conflict-mira.md", "note.md", ""}, {"note_conflict-1.md", "note.md", ""}, {"on-conflict-policy-conflict-LAPTOP.md", "on-conflict-policy.md", ""}},
 		Misses: []string{"note conflict-free.md", "conflict-policy.md"}},
 	{Number: 11, Tool: "onedrive", Class: Conflict, Confidence: Probable, Need: BaseExists, Orphan: Possible, Place: AtEnd, hint: hintHost,
 		Keywords: []string{"-safebackup-"}, Pattern: re(`-(?P<who>[A-Za-z0-9][A-Za-z0-9.-]*)-safeBackup-\d{4}$`), What: "-host-safeBackup-number",
