@@ -70,6 +70,8 @@ type HealthStatus struct {
 	// DeepCheckedAt is when the slow probes last ended; zero where the store has none or they have not ended
 	// yet.
 	DeepCheckedAt time.Time
+	// Probing says that the slow probes run and have never ended: the findings are not all that there are.
+	Probing bool
 }
 
 // NewHealth makes a status from findings: its state is the worst of theirs.

@@ -340,7 +340,7 @@ func (r *client) Health(ctx context.Context) model.HealthStatus {
 	case err != nil:
 		return model.NewHealth(now, model.HealthFinding{Kind: model.FindingUnreachable, Message: err.Error()})
 	}
-	st := model.HealthStatus{OK: res.OK, State: res.State, CheckedAt: now}
+	st := model.HealthStatus{OK: res.OK, State: res.State, CheckedAt: now, Probing: res.Probing}
 	if res.DeepCheckedAt != nil {
 		st.DeepCheckedAt = res.DeepCheckedAt.UTC()
 	}

@@ -167,6 +167,7 @@ type health struct {
 	State         model.HealthState `json:"state,omitempty"`
 	Findings      []finding         `json:"findings,omitempty"`
 	DeepCheckedAt *time.Time        `json:"deep_checked_at,omitempty"`
+	Probing       bool              `json:"probing,omitempty"`
 }
 
 type finding struct {

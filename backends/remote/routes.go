@@ -167,7 +167,7 @@ func ignored(s model.Store, workspace, agent, crew string) (warnings []string) {
 
 func healthOf(ctx context.Context, s model.Store) (any, error) {
 	st := s.Provider.Health(ctx).Whole()
-	out := health{OK: st.OK, Message: st.Message, CheckedAt: st.CheckedAt.UTC(), State: st.State,
+	out := health{OK: st.OK, Message: st.Message, CheckedAt: st.CheckedAt.UTC(), State: st.State, Probing: st.Probing,
 		Findings: mapped(st.Findings, func(f model.HealthFinding) finding {
 			return finding{f.Kind, f.Ref, f.Message, f.CheckedAt.UTC(), f.State}
 		})}

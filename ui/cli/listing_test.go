@@ -113,6 +113,41 @@ func (s steady) Health(context.Context) model.HealthStatus {
 	return model.NewHealth(time.Now())
 }
 
+// probed is a store whose slow probes end with the third look, and find something.
+type probed struct {
+	model.Provider
+	looks *int
+}
+
+func (p probed) Health(context.Context) model.HealthStatus {
+	if *p.looks++; *p.looks < 3 {
+		st := model.NewHealth(time.Now())
+		st.Probing = true
+		return st
+	}
+	return model.NewHealth(time.Now(), model.HealthFinding{Kind: "stale", Message: "3 copies are stale", State: model.HealthDegraded})
+}
+
+// TestHealthWaitsForSlowProbes: a store is not called well by the one look that had no time for its slow probes.
+func TestHealthWaitsForSlowProbes(t *testing.T) {
+	d := newDesk(t)
+	looks, kinds := 0, backends.Builtin()
+	inmem, _ := kinds.Kind("inmem")
+	if err := kinds.Register(backends.Kind{Name: "probed", Bare: true, Open: func(ctx context.Context, c backends.StoreConfig, env backends.Env) (model.Store, error) {
+		s, err := inmem.Open(ctx, c, env)
+		s.Provider = probed{s.Provider, &looks}
+		return s, err
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	out := &rounds{}
+	p := cli.Program{Args: []string{"--open", "probed=harbor", "health", "--json"}, Stdin: strings.NewReader(""), Stdout: out, Stderr: out,
+		Env: d.environ(), Dir: d.dir, Clock: clock.System{}, Kinds: kinds, Terminal: func(any) bool { return false }, User: "op"}
+	if code := p.Run(t.Context()); code != 0 || looks != 3 || !strings.Contains(out.out.String(), "3 copies are stale") {
+		t.Errorf("exit %d after %d looks:\n%s", code, looks, out.out.String())
+	}
+}
+
 // TestWatchingHealthSaysWhatChanged: the latency and the time of a check differ in each round, and are no change; nor is
 // what the end of the watch left unasked.
 func TestWatchingHealthSaysWhatChanged(t *testing.T) {

@@ -92,7 +92,7 @@ func (g *Gate) Check(ctx context.Context, limit time.Duration, now func() time.T
 		findings = append(findings, g.last.findings...)
 	}
 	st := model.NewHealth(now(), findings...)
-	st.DeepCheckedAt = at
+	st.DeepCheckedAt, st.Probing = at, g.last == nil && g.deep != nil
 	return st
 }
 

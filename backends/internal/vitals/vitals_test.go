@@ -99,14 +99,14 @@ func testDeepProbes(t *testing.T) {
 		<-release
 		return vitals.Degraded(model.FindingCounters, "edges", "off by one")
 	}
-	if st := g.Check(t.Context(), 10*time.Millisecond, now, fine, slow); st.State != model.HealthOK || !st.DeepCheckedAt.IsZero() {
+	if st := g.Check(t.Context(), 10*time.Millisecond, now, fine, slow); st.State != model.HealthOK || !st.DeepCheckedAt.IsZero() || !st.Probing {
 		t.Errorf("while the first deep probe runs: %+v", st)
 	}
 	close(release)
 	for range 2 { // the second answer starts no further probe: fine would have been asked
 		st := g.Check(t.Context(), time.Minute, now, fine, slow)
 		if !st.OK || st.State != model.HealthDegraded || st.Message != "" || len(st.Findings) != 1 ||
-			st.Findings[0].Ref != "edges" || st.Findings[0].CheckedAt.IsZero() || st.DeepCheckedAt.IsZero() {
+			st.Findings[0].Ref != "edges" || st.Findings[0].CheckedAt.IsZero() || st.DeepCheckedAt.IsZero() || st.Probing {
 			t.Errorf("after it: %+v", st)
 		}
 	}
