@@ -327,12 +327,11 @@ func (e *exporter) databaseRows(ctx context.Context, s model.Store, q *search, l
 func rowText(row model.SideRow) string {
 	var b strings.Builder
 	for _, c := range row.Cells {
-		text := c.Text
-		if !utf8.ValidString(text) {
-			text = fmt.Sprintf("(%d bytes that are no text)", len(text))
+		if !utf8.ValidString(c.Text) {
+			c.Text = fmt.Sprintf("(%d bytes that are no text)", len(c.Text))
 		}
-		if text != "" {
-			b.WriteString(strings.TrimPrefix(c.Column+": ", ": ") + text + "\n")
+		if c.Text != "" {
+			b.WriteString(strings.TrimPrefix(c.Column+": ", ": ") + c.Text + "\n")
 		}
 	}
 	return b.String()

@@ -32,7 +32,7 @@ type Swept struct {
 
 // Sweep searches every store, and the texts that memdesk has put aside or keeps for undo, for every suppressed
 // person, by pseudonyms alone, and erases again what a restore or a sync brought back. It takes the identifiers
-// for that from the texts that it finds. Items on hold are meant to stay and count for nobody. An unfinished sweep
+// for that from the texts that it finds. Items on hold, and what stays beside them, count for nobody. An unfinished sweep
 // continues under the request that it filed. confirm sees each plan before anything goes; its error ends the sweep.
 // Where a plan or an erasure is refused, the others are carried out all the same, and the error comes after them.
 func (d *Desk) Sweep(ctx context.Context, fleet *backends.Fleet, confirm func(Plan) error) ([]Swept, []string, error) {
@@ -72,7 +72,7 @@ func (d *Desk) sweep(ctx context.Context, fleet *backends.Fleet, only string, co
 	if err != nil {
 		return nil, nil, err
 	}
-	back := newReturned(ix)
+	back, own := newReturned(ix), newReturned(ix)
 	var problems []string
 	for _, m := range fleet.Members() {
 		if only != "" && m.Name != only {
@@ -95,10 +95,11 @@ func (d *Desk) sweep(ctx context.Context, fleet *backends.Fleet, only string, co
 		}
 	}
 	if only == "" {
-		if err := d.sweepOwn(&back); err != nil {
+		if err := d.sweepOwn(&own); err != nil {
 			problems = append(problems, ownStore+": its own texts could not be swept: "+err.Error())
 		}
 	}
+	holds := slices.ContainsFunc(all, func(r Due) bool { return len(r.Holds) > 0 })
 	var out []Swept
 	var no, failed error
 	ask := func(p Plan) error {
@@ -108,11 +109,12 @@ func (d *Desk) sweep(ctx context.Context, fleet *backends.Fleet, only string, co
 		return no
 	}
 	for _, p := range persons {
-		terms := back.found[p.Pseudonym]
+		mine := own.found[p.Pseudonym]
+		terms := including(back.found[p.Pseudonym], mine...)
 		if len(terms) == 0 {
 			continue
 		}
-		s, err := d.again(ctx, p, terms, fleet, ask)
+		s, err := d.again(ctx, p, terms, holds && len(mine) == 0, fleet, ask)
 		if s.Request != "" {
 			out = append(out, s)
 		}
@@ -392,8 +394,9 @@ func sweepLayers(ctx context.Context, s model.Store, r *returned, held func(id s
 }
 
 // again files a new request for the subject who came back, or continues the unfinished request of an earlier
-// sweep, and carries it out. The approval of the first erasure covers it.
-func (d *Desk) again(ctx context.Context, p suppress.Person, terms []string, fleet *backends.Fleet, confirm func(Plan) error) (Swept, error) {
+// sweep, and carries it out. The approval of the first erasure covers it. beside: the subject may be named only in rows and
+// lines that stay with items on hold, and has then not come back.
+func (d *Desk) again(ctx context.Context, p suppress.Person, terms []string, beside bool, fleet *backends.Fleet, confirm func(Plan) error) (Swept, error) {
 	slices.SortFunc(terms, func(a, b string) int { return len(b) - len(a) })
 	for i, t := range terms {
 		terms[i] = strings.Join(strings.Fields(t), " ")
@@ -401,6 +404,11 @@ func (d *Desk) again(ctx context.Context, p suppress.Person, terms []string, fle
 	r, filed, err := d.refile(p, terms)
 	if err != nil {
 		return Swept{}, err
+	}
+	if beside && !filed {
+		if plan, err := d.plan(ctx, &r, fleet, nil); err == nil && plan.leavesAll() {
+			return Swept{}, nil
+		}
 	}
 	s := Swept{Of: p.Request, Request: r.ID}
 	err = d.actOn(ctx, &r, "gdpr-sweep", r.ByKey, nil, func(context.Context) (map[string]int64, error) {
@@ -438,6 +446,16 @@ func (d *Desk) again(ctx context.Context, p suppress.Person, terms []string, fle
 	}
 	s.Outcome, err = d.Erase(ctx, Order{Request: r.ID, PlanHash: s.Plan.Hash, ConfirmCount: s.Items}, fleet, nil)
 	return s, err
+}
+
+// leavesAll reports whether everything that a plan found stays: what is on hold, and layers that nobody reads or reaches.
+func (p *Plan) leavesAll() bool {
+	return !slices.ContainsFunc(p.Stores, func(s StorePlan) bool {
+		return s.Error != "" || slices.ContainsFunc(s.Steps, func(st Step) bool {
+			item := st.Layer == layerItem || st.Layer == layerEdge || st.Layer == layerQuarantine
+			return st.Action != Held && (item || st.Action != OutOfScope)
+		})
+	})
 }
 
 // refile is the request that erases a returned person again, and whether an earlier sweep filed it.
