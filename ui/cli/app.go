@@ -68,7 +68,6 @@ func (a *app) run(ctx context.Context) int {
 	root := a.root()
 	root.SetArgs(a.Args)
 	root.SetIn(a.Stdin)
-	root.SetOut(a.out)
 	root.SetErr(a.Stderr)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -119,10 +118,8 @@ type app struct {
 	screen  *tui.Terminal     // of the tour; nil: this process's own
 	round   *watchRound       // of --watch; nil: the command runs once
 	tables  map[string]*table // under --watch: they keep their widths
-	// unsortable says that --sort names no column of the list.
-	unsortable error
-	logger     *slog.Logger // of a server with --log-format json; nil: text
-	serving    *atomic.Bool // a server runs: SIGHUP does not end it
+	logger  *slog.Logger      // of a server with --log-format json; nil: text
+	serving *atomic.Bool      // a server runs: SIGHUP does not end it
 }
 
 type globalFlags struct {
@@ -244,6 +241,8 @@ func (a *app) root() *cobra.Command {
 		root.SetCompletionCommandGroupID(g.title) // the last one
 	}
 	root.AddCommand(a.manCommand())
+	root.SetOut(a.out)
+	root.InitDefaultCompletionCmd() // prints there; its arguments are checked as those of the others
 	usageArgs(root)
 	strictHelp(root)
 	a.complete(root)

@@ -98,14 +98,18 @@ func (a *app) auditList(ctx context.Context, log *audit.Log, f auditFlags) error
 	if err != nil {
 		return err
 	}
+	if f.recalls {
+		return a.listRecalls(f.Actor, q.Since, q.Until)
+	}
+	tab, err := a.listed("SEQ", "TIME", "ACTOR", "ACTION", "PHASE", "RESULT", "STORE", "NAME", "REASON")
+	if err != nil {
+		return err
+	}
+	tab.orSay("no records")
 	own, err := a.wantedEvents(ctx, f, q)
 	if err != nil {
 		return err
 	}
-	if f.recalls {
-		return a.listRecalls(f.Actor, q.Since, q.Until)
-	}
-	tab := a.table("SEQ", "TIME", "ACTOR", "ACTION", "PHASE", "RESULT", "STORE", "NAME", "REASON").orSay("no records")
 	cursor, damaged, unsearched := f.cursor, false, 0
 	for {
 		page, err := log.List(ctx, q, f.limit, cursor)

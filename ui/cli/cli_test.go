@@ -196,6 +196,7 @@ func TestExitCodes(t *testing.T) {
 		{"no store", func(d *desk) result { return d.bare("items") }, 2, "memdesk demo"},
 		{"unknown command", func(d *desk) result { return d.bare("frobnicate") }, 2, "frobnicate"},
 		{"unknown flag", func(d *desk) result { return d.bare("items", "--colour") }, 2, "colour"},
+		{"unknown shell", func(d *desk) result { return d.bare("completion", "nosuch") }, 2, "nosuch"},
 		{"missing argument", func(d *desk) result { return d.run("show") }, 2, "arg"},
 		{"unknown kind", func(d *desk) result { return d.bare("--open", "bush=x", "items") }, 2, "there are"},
 		{"no location", func(d *desk) result { return d.bare("--open", "crewship=", "items") }, 2, "location"},

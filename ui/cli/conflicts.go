@@ -40,10 +40,14 @@ func (a *app) listConflicts(ctx context.Context, s *operator.Session, markers st
 	if !ok {
 		return usage("--markers takes auto, all or none, not %q", markers)
 	}
+	tab, err := a.listed("COPY", "STATE", "TOOL", "CONFIDENCE", "BASE", "REASON")
+	if err != nil {
+		return err
+	}
+	tab.orSay("no conflicts")
 	opt := s.ConflictOptions()
 	opt.Markers = look
 	t := tally{app: a}
-	tab := a.table("COPY", "STATE", "TOOL", "CONFIDENCE", "BASE", "REASON").orSay("no conflicts")
 	short, all := false, []conflict.Copy(nil)
 	kept, _, err := s.Undo.List() // once for all stores: there may be many entries
 	if err != nil {

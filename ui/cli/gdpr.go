@@ -220,14 +220,18 @@ func (a *app) gdprStatusCommand(name, short string) *cobra.Command {
 		Use: name + " [REQUEST]", Short: short,
 		Long: short + ". REQUEST is a request's id, or the person's id as it was filed:\nthat finds a request also when their data is gone.",
 		RunE: a.onDesk("", func(_ context.Context, d *operator.Erasures, args []string) error {
-			all, err := make([]gdpr.Due, 1), error(nil)
+			tab, err := a.listed("REQUEST", "STATE", "DEADLINE", "DUE", "BY", "NOTE")
+			if err != nil {
+				return err
+			}
+			all := make([]gdpr.Due, 1)
 			if len(args) == 0 {
 				all, err = d.List()
 			} else if all[0], err = d.Get(args[0]); err != nil {
 				return err
 			}
 			if len(all) > 0 || err == nil {
-				putAll(a.table("REQUEST", "STATE", "DEADLINE", "DUE", "BY", "NOTE").orSay("no requests"), "request", all, newRequestRow)
+				putAll(tab.orSay("no requests"), "request", all, newRequestRow)
 			}
 			return err // the others are shown
 		}),

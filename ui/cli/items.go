@@ -43,8 +43,11 @@ func (a *app) itemsCommand() *cobra.Command {
 			if f.origin {
 				head = slices.Insert(head, 5, "ORIGIN")
 			}
+			tab, err := a.listed(head...)
+			if err != nil {
+				return err
+			}
 			t := tally{app: a, asked: true, plain: f.tier == "" && f.order == ""}
-			tab := a.table(head...)
 			t.each(s.Fleet.Members(), func(store model.Store) error { return a.itemsOf(ctx, store, f, tab) })
 			tab.flush()
 			return t.result()

@@ -19,20 +19,28 @@ func (a *app) listing(c *cobra.Command, whole bool) *cobra.Command {
 	watch, run := false, c.RunE
 	c.Flags().StringVar(&a.flags.sort, "sort", "", "sort the rows by this `COLUMN` of the table, with - before it the other way round; all rows are held in memory")
 	c.Flags().BoolVar(&watch, "watch", false, "repeat until interrupted: rows that are new or have changed, and where the list is whole those that are gone")
-	once := func(cmd *cobra.Command, args []string) error {
-		err := run(cmd, args)
-		if a.unsortable != nil {
-			return a.unsortable
-		}
-		return err
-	}
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if !watch {
-			return once(cmd, args)
+			return run(cmd, args)
 		}
-		return a.watchList(cmd.Context(), whole, func() error { return once(cmd, args) })
+		return a.watchList(cmd.Context(), whole, func() error { return run(cmd, args) })
 	}
 	return c
+}
+
+// listed is the table of a listing. A --sort that names no column of it is an error, before anything is read.
+func (a *app) listed(head ...string) (*table, error) {
+	t := a.table(head...)
+	if a.flags.sort != "" && t.sortedBy() < 0 {
+		return nil, usage("--sort %q: the columns are %s", strings.TrimPrefix(a.flags.sort, "-"), strings.Join(head, ", "))
+	}
+	return t, nil
+}
+
+// sortedBy is the column that --sort names; below 0: none.
+func (t *table) sortedBy() int {
+	name := strings.TrimPrefix(t.a.flags.sort, "-")
+	return slices.IndexFunc(t.head, func(h string) bool { return strings.EqualFold(h, name) })
 }
 
 // watchEvery is the pause between two rounds of --watch.
@@ -126,12 +134,7 @@ func (t *table) sorted() {
 	if t.a.flags.sort == "" {
 		return
 	}
-	name, down := strings.CutPrefix(t.a.flags.sort, "-")
-	column := slices.IndexFunc(t.head, func(h string) bool { return strings.EqualFold(h, name) })
-	if column < 0 {
-		t.a.unsortable, t.held = usage("--sort %q: the columns are %s", name, strings.Join(t.head, ", ")), nil
-		return
-	}
+	column, down := t.sortedBy(), strings.HasPrefix(t.a.flags.sort, "-")
 	slices.SortStableFunc(t.held, func(a, b record) int {
 		n := compareCells(a.cells[column], b.cells[column])
 		if down {

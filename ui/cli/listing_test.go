@@ -45,6 +45,9 @@ func TestListsAreSorted(t *testing.T) {
 		t.Errorf("as JSON: %v", r.rows)
 	}
 	d.run("items", "--sort", "colour").want(t, 2, "the columns are REF, TIER")
+	if r := d.run("items", "--sort", "colour", "--json"); r.code != 2 || r.out != "" {
+		t.Errorf("exit %d, and before the error %q was printed", r.code, r.out)
+	}
 	for _, list := range [][]string{{"health", "--sort", "state"}, {"conflicts", "list", "--sort", "copy"}, {"quarantine", "list", "--sort", "ref"},
 		{"gdpr", "status", "--sort", "deadline"}, {"audit", "list", "--sort", "action"}} {
 		d.run(list...).want(t, 0)

@@ -92,7 +92,11 @@ func (a *app) releaseCommand() *cobra.Command {
 
 func (a *app) listQuarantine(ctx context.Context, s *operator.Session, _ []string) error {
 	t := tally{app: a}
-	tab := a.table("REF", "SOURCE", "CATEGORY", "PATTERN", "AT", "LIVE", "NOTE", "EXCERPT").orSay("no blocked items")
+	tab, err := a.listed("REF", "SOURCE", "CATEGORY", "PATTERN", "AT", "LIVE", "NOTE", "EXCERPT")
+	if err != nil {
+		return err
+	}
+	tab.orSay("no blocked items")
 	problems := 0
 	if s.Judge != nil {
 		if err := s.Judge.Problem(); err != nil {

@@ -240,9 +240,12 @@ func (a *app) healthReports(ctx context.Context, s *operator.Session) map[string
 // health prints the health of every store. A store that does not serve is exit code 1, and one whose slow probes
 // have not ended exit code 3.
 func (a *app) health(ctx context.Context, s *operator.Session, _ []string) error {
+	tab, err := a.listed("STORE", "STATE", "LATENCY", "MESSAGE")
+	if err != nil {
+		return err
+	}
 	reports := a.healthReports(ctx, s)
 	var down, probing []string
-	tab := a.table("STORE", "STATE", "LATENCY", "MESSAGE")
 	for _, m := range s.Fleet.Members() {
 		r, ok := reports[m.Name]
 		if !ok { // the context ended first
