@@ -208,8 +208,16 @@ func (d *Desk) Get(id string) (Due, error) {
 	return Due{}, model.Errorf(model.NotFound, "gdpr", "there is no such request; `memdesk gdpr list` shows them")
 }
 
-// List returns every request: those with work left first, then by deadline. An error names those whose files cannot be
-// read; the others are returned with it.
+// Damaged is an error for each request whose file cannot be read. The others are returned with it.
+type Damaged []error
+
+func (d Damaged) Error() string { return errors.Join(d...).Error() }
+
+// Unwrap returns the errors.
+func (d Damaged) Unwrap() []error { return d }
+
+// List returns every request: those with work left first, then by deadline. The error is Damaged where files cannot be
+// read.
 func (d *Desk) List() ([]Due, error) {
 	entries, err := os.ReadDir(d.dir("requests"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -220,7 +228,7 @@ func (d *Desk) List() ([]Due, error) {
 	}
 	now := d.Clock.Now()
 	var out []Due
-	var unread []error
+	var unread Damaged
 	for _, e := range entries {
 		id, ok := strings.CutSuffix(e.Name(), ".json")
 		if !ok || !requestForm.MatchString(id) {
@@ -236,7 +244,10 @@ func (d *Desk) List() ([]Due, error) {
 	slices.SortStableFunc(out, func(a, b Due) int {
 		return cmp.Or(before(!a.Done(), !b.Done()), a.Deadline.Compare(b.Deadline), strings.Compare(a.ID, b.ID))
 	})
-	return out, errors.Join(unread...)
+	if len(unread) > 0 {
+		return out, unread
+	}
+	return out, nil
 }
 
 func (d *Desk) load(id string) (Request, error) {

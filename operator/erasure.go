@@ -121,21 +121,22 @@ func (e *Erasures) EraseCommand(r *gdpr.Request) string { return e.desk.EraseCom
 // Rules are the configuration of erasures.
 func (e *Erasures) Rules() gdpr.Policy { return e.desk.Policy }
 
-// Requests is every request, open ones first, by deadline. The run of a request is its newest job.
+// Requests is every request, open ones first, by deadline. The run of a request is its newest job. With gdpr.Damaged the
+// others are returned.
 func (e *Erasures) Requests(ctx context.Context) ([]ErasureRequest, error) {
 	all, err := e.List()
-	if err != nil || len(all) == 0 {
+	if len(all) == 0 {
 		return nil, err
 	}
-	runs, err := e.runs(ctx)
-	if err != nil {
-		return nil, err
+	runs, unread := e.runs(ctx)
+	if unread != nil {
+		return nil, unread
 	}
 	out := make([]ErasureRequest, len(all))
 	for i, r := range all {
 		out[i] = ErasureRequest{Due: r, Run: runs[r.ID]}
 	}
-	return out, nil
+	return out, err
 }
 
 // Request is one request, or NotFound.

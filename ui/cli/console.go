@@ -123,8 +123,12 @@ func (a *app) acting(ctx context.Context, s *operator.Session, o tui.Options, ru
 	kept, serr := o.Drafts.Sweep()
 	o.Notices = s.Notices(ctx, runner)
 	if o.Due, err = s.DueSoon(); err != nil { // no tab says so
-		for why := range strings.SplitSeq(err.Error(), "\n") { // one for each of them
-			o.Notices = append(o.Notices, "an erasure request cannot be looked at: "+why)
+		var each gdpr.Damaged
+		if !errors.As(err, &each) {
+			each = gdpr.Damaged{err}
+		}
+		for _, why := range each {
+			o.Notices = append(o.Notices, "an erasure request cannot be looked at: "+why.Error())
 		}
 	}
 	for _, path := range kept {

@@ -211,6 +211,15 @@ func TestErasureFaults(t *testing.T) {
 		// The plan made anew is folded as before, and the cursor is at the same row.
 		r.press("F").gone("▸").press("j", "j", "j", "j", "j", "j").see("▌     ▌ hold   AGENT.md").press("U").answer("Lift a hold?", "tab", "tab").see("[Lift]").press("enter").see("▌     ▄ redact AGENT.md", "  ▾ harbor").gone("▸")
 	})
+	t.Run("a damaged request hides no other", func(t *testing.T) {
+		t.Parallel()
+		o := newOffice(t, "")
+		o.file("--subject", "usr_teo")
+		if err := os.WriteFile(filepath.Join(o.dir, "state", "memdesk", "gdpr", "requests", "er-20260220-0123abcd.json"), []byte("{"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		o.console(100, 24).see("in 31 days", "1 request cannot be read")
+	})
 	t.Run("read-only", func(t *testing.T) {
 		t.Parallel()
 		o := newOffice(t, "")

@@ -3,6 +3,7 @@ package erasure
 import (
 	"cmp"
 	"context"
+	"errors"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -51,7 +52,7 @@ func (p *screen) countDue() tea.Cmd {
 	source := p.D.Erasure
 	return tea.Batch(p.D.Later(p.Kind.Pane)(dueEvery, dueTick{}), p.Window.Ask(func(ctx context.Context) any {
 		all, err := source.Requests(ctx)
-		if err != nil {
+		if err != nil && !errors.As(err, new(gdpr.Damaged)) {
 			return nil // the pane says why when it is opened
 		}
 		return p.dueOf(all)
@@ -136,15 +137,20 @@ func New(d *pane.Bench, at int) (desk.Listing, func() tea.Cmd) {
 	}
 	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (record.Page[operator.ErasureRequest], error) {
 		all, err := d.Erasure.Requests(ctx)
-		if err != nil {
+		var damaged gdpr.Damaged
+		if err != nil && !errors.As(err, &damaged) {
 			return record.Page[operator.ErasureRequest]{}, err
 		}
 		n := p.dueOf(all)
 		p.counted.Store(&n)
-		return record.Whole(all, func(_ int, r operator.ErasureRequest) (record.Row[operator.ErasureRequest], bool) {
+		out := record.Whole(all, func(_ int, r operator.ErasureRequest) (record.Row[operator.ErasureRequest], bool) {
 			row := erasureRecord(d.Desk, r)
 			return row, q.Matches(row.Cells[0].String(), row.Cells[1].String(), r.Subject, strings.Join(r.Aliases, " "), r.Pseudonym, r.ID, r.By)
-		}), nil
+		})
+		if len(damaged) > 0 {
+			out.Said = list.Said{Text: d.Esc.Sprintf("%s cannot be read: %s", prose.Plural(len(damaged), "request"), prose.Reason(d.Esc, damaged[0]))}
+		}
+		return out, nil
 	}
 	kind.Detail, kind.Keys = rq.text, func(p *record.List[operator.ErasureRequest]) []act.Act { return erasureKeys(rq, p) }
 	kind.Fresh = func(ctx context.Context, raw operator.ErasureRequest) (record.Row[operator.ErasureRequest], error) {
