@@ -152,6 +152,10 @@ func (e *exporter) found(ctx context.Context, s model.Store, q *search) error {
 			at := it.Modified.UTC()
 			x.Modified = &at
 		}
+		if !f.Tagged && slices.Contains(f.Named, namedBeside) {
+			e.leaveOut(s.Name, it.ID, f.Layer, f.Reason, "its text does not name the person; of the rows that do, the lines are given by themselves")
+			continue
+		}
 		shared := len(f.Others) > 0 || !f.Tagged && mentions(e.m, it.Body, tierOf(s, it).Document == model.Opaque)
 		if !shared {
 			e.own[it.ID] = true

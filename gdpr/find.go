@@ -324,11 +324,14 @@ func (q *search) beneath(ctx context.Context) error {
 				return err
 			}
 		default:
-			q.look(it, "rows that its text does not show")
+			q.look(it, namedBeside)
 		}
 	}
 	return nil
 }
+
+// namedBeside is the place of an item that only rows beneath it name.
+const namedBeside = "rows that its text does not show"
 
 // listed keeps the lines of indexes that list items on hold: they stay with the items. An index that names the subject
 // nowhere else is not found.

@@ -132,3 +132,40 @@ func TestServerRowsOfHeldItems(t *testing.T) {
 		t.Errorf("left: %s; want %s", got, want)
 	}
 }
+
+// TestAnExportGivesServerRows: what a server keeps of the person's conversations and memories beside their texts is given
+// whole, and of others' rows the part that names the person.
+func TestAnExportGivesServerRows(t *testing.T) {
+	w := newWorld(t)
+	schema, err := os.ReadFile(filepath.Join("..", "backends", "records", "langgraph", "testdata", "javascript.sql"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dsn := testpg.DSN(t)
+	testpg.Exec(t, dsn, string(schema)+`;
+		INSERT INTO store (namespace_path, key, value) VALUES ('users', 'b', '{"text":"bob is other"}');
+		INSERT INTO checkpoints VALUES ('t1', '', '1', NULL, 'json', '{"ts":"2026-01-01T00:00:00Z"}', '{"user_id":"`+ana+`"}'), ('t2', '', '1', NULL, 'json', '{"ts":"2026-01-01T00:00:00Z"}', '{}');
+		INSERT INTO checkpoint_writes VALUES ('t1', '', '1', 'a', 0, 'messages', 'json', convert_to('"c01"', 'UTF8')), ('t2', '', '1', 'a', 0, 'messages', 'json', convert_to(E'"c02 of `+name+`"\nbob is other', 'UTF8'));
+		CREATE TABLE memories (id uuid PRIMARY KEY, vector real[], payload jsonb, note text);
+		INSERT INTO memories VALUES ('00000000-0000-4000-8000-000000000001', '{1}', '{"data":"likes rye","user_id":"`+ana+`"}', 'c03'), ('00000000-0000-4000-8000-000000000002', '{1}', '{"data":"bob is other","user_id":"bob"}', 'c04 of `+name+`')`)
+	t.Setenv("MEMDESK_GDPR_DSN", dsn)
+	past := filepath.Join(w.dir, "past.db")
+	execFile(t, past, `CREATE TABLE history (id TEXT PRIMARY KEY, memory_id TEXT, old_memory TEXT, new_memory TEXT, event TEXT, created_at DATETIME, updated_at DATETIME, is_deleted INTEGER, actor_id TEXT, role TEXT)`)
+	w.more = []backends.StoreConfig{{Name: "graph", Kind: "langgraph", DSNEnv: "MEMDESK_GDPR_DSN"}, {Name: "mem", Kind: "mem0", DSNEnv: "MEMDESK_GDPR_DSN", History: past}}
+	w.open()
+	e, _, _ := export(t, w, w.file().ID)
+	all := ""
+	for _, it := range e.Items {
+		if it.Layer != "item" {
+			all += it.Body
+		}
+	}
+	for _, canary := range []string{"c01", "c02", "c03", "c04"} {
+		if !strings.Contains(all, canary) {
+			t.Errorf("%s is not in the export", canary)
+		}
+	}
+	if strings.Contains(all, "bob is other") {
+		t.Errorf("the export holds what is another's: %s", all)
+	}
+}
