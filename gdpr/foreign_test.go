@@ -174,7 +174,7 @@ func TestAnExportGivesRowsBesideItems(t *testing.T) {
 		t.Fatal(err)
 	}
 	execFile(t, w.path("db"), `CREATE TABLE notes(xid TEXT PRIMARY KEY, txt TEXT)`, `INSERT INTO notes VALUES('k1', 'bob is other
-ask `+name+` of c01'), ('k2', 'bob is other')`, `CREATE TABLE packs(b BLOB)`, fmt.Sprintf(`INSERT INTO packs VALUES (x'%x')`, packed.Bytes()))
+ask `+name+` of c01'), ('k2', 'bob is other')`, `CREATE TABLE stuck(rowid TEXT, oid TEXT, _rowid_ TEXT)`, `INSERT INTO stuck VALUES('bob is other', 'c10 of `+name+`', '')`, `CREATE TABLE packs(b BLOB)`, fmt.Sprintf(`INSERT INTO packs VALUES (x'%x')`, packed.Bytes()))
 	mem0 := liteStore(t, w, "mem0", `CREATE TABLE vectors (id TEXT PRIMARY KEY, vector BLOB, payload TEXT)`, `INSERT INTO vectors VALUES ('m1', x'00', '{"user_id":"`+ana+`","data":"likes rye"}'), ('b1', x'00', '{"user_id":"bob","data":"met `+name+`"}')`)
 	execFile(t, filepath.Join(filepath.Dir(mem0), "past.db"), `INSERT INTO memory_history (memory_id, new_value, action) VALUES ('m1', 'liked c02', 'ADD'), ('gone', 'c03 of
 `+name+`', 'ADD'), ('b1', 'bob is other
@@ -196,7 +196,7 @@ met `+name+` c04', 'ADD'), ('b1', 'bob is other', 'ADD')`)
 			all += it.Body
 		}
 	}
-	for _, canary := range []string{"c01", "c02", "c03", "c04", "c05", "c06", "took: 417", "c07", "c08", "c09"} {
+	for _, canary := range []string{"c01", "c02", "c03", "c04", "c05", "c06", "took: 417", "c07", "c08", "c09", "c10"} {
 		if !strings.Contains(all, canary) {
 			t.Errorf("%s is not in the export", canary)
 		}

@@ -141,6 +141,14 @@ func TestTheIndexOfAHeldMemory(t *testing.T) {
 	if want := []string{"crews/c_red/agents/ada/AGENT.md: met " + hers + " once"}; !slices.Equal(rows, want) {
 		t.Errorf("listed: %q; want %q", rows, want)
 	}
+	rows, list.Concerns = nil, req.Concerns
+	if _, err := s.Maintainer.Scrub(t.Context(), list); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(rows)
+	if want := []string{"crews/c_red/agents/ada/AGENT.md: met " + hers + " once", "crews/c_red/agents/ada/pins.md: saw " + hers}; !slices.Equal(rows, want) {
+		t.Errorf("all rows: %q; want %q", rows, want)
+	}
 	if _, err := s.Maintainer.Scrub(t.Context(), req); err != nil {
 		t.Fatal(err)
 	}
