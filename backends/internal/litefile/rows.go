@@ -37,23 +37,22 @@ func (m Medium) tableRows(q *Query, table sideTable, req model.ScrubRequest) err
 		cond, list := t.these()
 		at, these, args = append(at, `CASE WHEN `+cond+` THEN CAST(`+t.expr+` AS TEXT) END`), append(these, cond), append(args, list)
 	}
-	if !table.items {
-		owned, oerr := m.owned(q, table.name)
-		err = cmp.Or(err, oerr)
-		for _, cond := range owned {
-			for _, s := range req.Subjects {
-				at, args = append(at, cond), append(args, s)
-			}
-		}
-	}
-	if err != nil || len(at) == 0 && req.Concerns == nil {
+	if err != nil || len(held) == 0 && req.Concerns == nil {
 		return err
+	}
+	theirs := ``
+	if !table.items && req.Concerns != nil {
+		var of []any
+		if theirs, of, err = m.owned(q, table.name, req.Subjects); err != nil {
+			return err
+		}
+		args = append(args, of...)
 	}
 	where := ``
 	if req.Concerns == nil {
 		where, args = ` WHERE (`+strings.Join(these, ` OR `)+`)`, append(args, args...)
 	}
-	at = append(at, cmp.Or(m.NamedRows[table.name], `FALSE`))
+	at = append(at, cmp.Or(theirs, `FALSE`), cmp.Or(m.NamedRows[table.name], `FALSE`))
 	for _, p := range table.parts {
 		of := p.where
 		if where != `` {
@@ -69,9 +68,8 @@ func (m Medium) tableRows(q *Query, table sideTable, req model.ScrubRequest) err
 			for i, c := range cells {
 				row.Cells = append(row.Cells, model.SideCell{Column: p.columns[i], Text: cellWords(c), Words: words(c)})
 			}
-			last := len(at) - 1
-			row.Whole = slices.Contains(at[len(held):last], any(int64(1))) ||
-				at[last] == any(int64(1)) && slices.ContainsFunc(row.Cells, func(c model.SideCell) bool { return req.Concerns != nil && req.Concerns([]byte(c.Words)) })
+			whole := func(i int) bool { return at[len(held)+i] == any(int64(1)) }
+			row.Whole = whole(0) || whole(1) && slices.ContainsFunc(row.Cells, func(c model.SideCell) bool { return req.Concerns != nil && req.Concerns([]byte(c.Words)) })
 			req.SideRows(row)
 			return nil
 		}); err != nil {

@@ -88,7 +88,7 @@ func (m Medium) wouldClean(q *Query, req model.ScrubRequest) error {
 		}
 		found := false
 		if !table.items {
-			n, err := m.belongs(q, table.name, req)
+			_, _, n, err := m.belonging(q, table.name, req)
 			if err != nil {
 				return err
 			}
@@ -263,23 +263,16 @@ func cleanTied(q *Query, tables []func() error) error {
 	return err
 }
 
-// belongs counts the rows of a table that belong to the person, and to no item on hold.
-func (m Medium) belongs(q *Query, table string, req model.ScrubRequest) (all int64, err error) {
-	conditions, err := m.owned(q, table)
-	for _, cond := range conditions {
-		for _, s := range req.Subjects {
-			where, args, err := m.apart(q, table, ` WHERE `+cond, req.Held, s)
-			if err != nil {
-				return 0, err
-			}
-			var n int64
-			if _, err := q.One(`SELECT count(*) FROM `+quote(table)+where, args, &n); err != nil {
-				return 0, err
-			}
-			all += n
-		}
+// belonging is the condition of the rows of a table that belong to the person, and to no item on hold; n are there.
+func (m Medium) belonging(q *Query, table string, req model.ScrubRequest) (where string, args []any, n int64, err error) {
+	cond, args, err := m.owned(q, table, req.Subjects)
+	if err != nil || cond == "" {
+		return "", nil, 0, err
 	}
-	return all, err
+	if where, args, err = m.apart(q, table, ` WHERE (`+cond+`)`, req.Held, args...); err == nil {
+		_, err = q.One(`SELECT count(*) FROM `+quote(table)+where, args, &n)
+	}
+	return where, args, n, err
 }
 
 // dropRows removes the rows of a table that are tied to a removed item or belong to the person. The person's rows stay
@@ -296,26 +289,14 @@ func (m Medium) dropRows(q *Query, table string, key []string, req model.ScrubRe
 	if err != nil {
 		return d, refused, err
 	}
-	n, err := m.belongs(q, table, req)
+	where, args, n, err := m.belonging(q, table, req)
 	if err != nil || n == 0 {
 		return d, refused, err
 	}
 	if refused, may := req.Permits(m.tableLayer(table), nil); !may {
 		return d, refused, nil
 	}
-	conditions, err := m.owned(q, table)
-	for _, cond := range conditions {
-		for _, s := range req.Subjects {
-			where, args, err := m.apart(q, table, ` WHERE `+cond, req.Held, s)
-			if err == nil {
-				err = d.where(where, args...)
-			}
-			if err != nil {
-				return d, refused, err
-			}
-		}
-	}
-	return d, refused, err
+	return d, refused, d.where(where, args...)
 }
 
 // dropping removes rows of one table, and counts them and those that the table's own rules keep.

@@ -9,19 +9,25 @@ import (
 	"memdesk/backends/internal/jsonedit"
 )
 
-// owned are the conditions of a table's rows that belong to a person, each with one `?` for the id.
-func (m Medium) owned(q *Query, table string) (out []string, err error) {
+// owned is the condition of a table's rows that belong to one of the persons; empty: none can.
+func (m Medium) owned(q *Query, table string, persons []string) (cond string, args []any, err error) {
+	var own, all []string
 	for _, column := range m.Owners {
 		if has, err := hasColumn(q, table, column); err != nil {
-			return nil, err
+			return "", nil, err
 		} else if has {
-			out = append(out, quote(column)+` = ?`)
+			own = append(own, quote(column)+` = ?`)
 		}
 	}
 	if cond := m.OwnedRows[table]; cond != "" {
-		out = append(out, cond)
+		own = append(own, cond)
 	}
-	return out, nil
+	for _, cond := range own {
+		for _, person := range persons {
+			all, args = append(all, cond), append(args, person)
+		}
+	}
+	return strings.Join(all, ` OR `), args, nil
 }
 
 // tie is what ties rows of a table to items: each item by what an expression gives in its rows.

@@ -128,13 +128,11 @@ func (l layout) dropNamed(tx records.Tx, concerns func([]byte) bool, may func(st
 // rows lists the rows of conversations as the scan reads them: msgpack, older versions, other channels and
 // pending writes, which the item's text does not show; and so those of values on hold, or of all, with their vectors.
 func (l layout) rows(tx records.Tx, req model.ScrubRequest) error {
-	yield := func(layer string) func(id, row string) {
-		return func(id, row string) {
-			req.SideRows(model.SideRow{Layer: layer, Of: []string{id}, Cells: []model.SideCell{{Text: row, Words: row}}})
-		}
+	tell := func(layer, id, row string) {
+		req.SideRows(model.SideRow{Layer: layer, Of: []string{id}, Cells: []model.SideCell{{Text: row, Words: row}}})
 	}
 	for _, t := range checkpointTables {
-		if err := l.eachRow(tx, t, yield(t)); err != nil {
+		if err := l.eachRow(tx, t, func(id, row string) { tell(t, id, row) }); err != nil {
 			return err
 		}
 	}
@@ -145,26 +143,12 @@ func (l layout) rows(tx records.Tx, req model.ScrubRequest) error {
 			keys = append(keys, key)
 		}
 	}
+	if len(keys) == 0 && !all {
+		return nil
+	}
 	for _, t := range []string{"store", "store_vectors"} {
-		if !l.has(t) || len(keys) == 0 && !all {
-			continue
-		}
-		var columns []string
-		for _, c := range l.have[t] {
-			if c != "embedding" {
-				columns = append(columns, "b."+pgx.Identifier{c}.Sanitize()+`::text`)
-			}
-		}
-		key, tell := sqlKey("b", ns), yield(t)
-		err := tx.Each(`SELECT `+key+`, concat_ws(chr(9), `+strings.Join(columns, `, `)+`) FROM `+l.table(t)+` b WHERE ? OR `+key+` = ANY(?)`, []any{all, keys}, func(scan func(...any) error) error {
-			var key, row string
-			err := scan(&key, &row)
-			if err == nil {
-				tell(idOf(key, sep), row)
-			}
-			return err
-		})
-		if err != nil {
+		key := sqlKey("b", ns)
+		if err := l.each(tx, t, key, ` WHERE ? OR `+key+` = ANY(?)`, []any{all, keys}, func(key, row string) { tell(t, idOf(key, sep), row) }); err != nil {
 			return err
 		}
 	}
@@ -172,6 +156,11 @@ func (l layout) rows(tx records.Tx, req model.ScrubRequest) error {
 }
 
 func (l layout) eachRow(tx records.Tx, table string, yield func(id, row string)) error {
+	return l.each(tx, table, "thread_id", "", nil, func(thread, row string) { yield("thread/"+records.Escape(thread), row) })
+}
+
+// each reads a table's rows b without their vectors.
+func (l layout) each(tx records.Tx, table, key, where string, args []any, yield func(key, row string)) error {
 	if !l.has(table) {
 		return nil
 	}
@@ -180,16 +169,16 @@ func (l layout) eachRow(tx records.Tx, table string, yield func(id, row string))
 	for _, c := range l.have[table] {
 		if c == "blob" {
 			blob = c
-		} else {
-			columns = append(columns, pgx.Identifier{c}.Sanitize()+`::text`)
+		} else if c != "embedding" {
+			columns = append(columns, "b."+pgx.Identifier{c}.Sanitize()+`::text`)
 		}
 	}
-	return tx.Each(`SELECT thread_id, concat_ws(chr(9), `+strings.Join(columns, `, `)+`), `+blob+` FROM `+l.table(table), nil, func(scan func(...any) error) error {
-		var thread, row string
+	return tx.Each(`SELECT `+key+`, concat_ws(chr(9), `+strings.Join(columns, `, `)+`), `+blob+` FROM `+l.table(table)+` b`+where, args, func(scan func(...any) error) error {
+		var key, row string
 		var blob []byte
-		err := scan(&thread, &row, &blob)
+		err := scan(&key, &row, &blob)
 		if err == nil {
-			yield("thread/"+records.Escape(thread), row+"\t"+readable(blob))
+			yield(key, row+"\t"+readable(blob))
 		}
 		return err
 	})
