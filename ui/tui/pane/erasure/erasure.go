@@ -356,7 +356,7 @@ var stateAdvice = map[gdpr.State]string{
 	gdpr.StatePartial:   "Something is left, so there is no receipt yet. Put right what is named below; then `r` does what is missing, or `p` plans again where something came back.",
 	gdpr.StatePending:   "A reader or a sync holds a layer back. When it has gone, `r` scrubs that layer and looks again.",
 	gdpr.StateInScope:   "memdesk changed all that it can reach; the person still is in what is named below, so the request stays open and its deadline runs. When that is done, `r` looks again; `V` lists the layers, `t` there attests one. `S` saves the receipt.",
-	gdpr.StateComplete:  "No layer that can be reached holds the person. `enter` reads the receipt, `S` saves it.",
+	gdpr.StateComplete:  "No layer that can be reached holds the person. `enter` reads the receipt.",
 	gdpr.StateWithdrawn: "It was withdrawn, and its names are gone. Nothing more is done; `a` files a new one.",
 }
 
