@@ -29,6 +29,8 @@ func (p Party) String() string {
 	switch {
 	case p.Name == "" && p.Key == "":
 		return "unknown"
+	case !p.Authenticated && strings.HasPrefix(p.Name, "unauthenticated "):
+		return p.Name
 	case !p.Authenticated:
 		return p.Name + " (not authenticated)"
 	case p.Name == "" || p.Name == p.Key:

@@ -161,7 +161,10 @@ func foldText(st *paint.Styles, f receipt.Fold) *text.Page {
 
 func layerLine(st *paint.Styles, l receipt.Layer) text.Line {
 	esc := st.Esc
-	words := esc.Sprintf("%s: %s, %s looked at", esc.Line(verdictWords(l.Verdict)), esc.LineMax(l.Layer, prose.MaxTitle), prose.Size(l.BytesScanned))
+	words := esc.Sprintf("%s: %s", esc.Line(verdictWords(l.Verdict)), esc.LineMax(l.Layer, prose.MaxTitle))
+	if l.BytesScanned > 0 || l.Verdict == model.VerdictClean {
+		words = esc.Sprintf("%s, %s looked at", words, prose.Size(l.BytesScanned))
+	}
 	if l.Reason != "" {
 		words = esc.Sprintf("%s. %s", words, esc.LineMax(l.Reason, prose.MaxTitle))
 	}
@@ -365,17 +368,25 @@ func (rq *requests) showReceipt(r operator.ErasureRequest) tea.Cmd {
 	})
 }
 
+// momentOf is a time of a receipt as the console writes times.
+func momentOf(stamp string) string {
+	if t, err := time.Parse(time.RFC3339, stamp); err == nil {
+		return prose.Moment(t)
+	}
+	return stamp
+}
+
 func receiptLines(st *paint.Styles, rec receipt.Receipt, key string, saves bool, long string) []text.Line {
 	esc := st.Esc
 	approver := esc.LineMax(rec.ApproverWords(), prose.MaxTitle)
 	head := []text.Line{
 		{Value: esc.Sprintf("Receipt of the erasure %s", esc.Line(rec.Request)), Kind: text.Title},
+		desk.Field("status", esc.LineMax(rec.StatusWords(), desk.MaxField)),
 		text.State(st, paint.ToneGood, esc.Sprintf("verified: every byte is as it was signed, with key %s", esc.Line(key))).Named(esc.Const("signature")),
-		desk.Field("person", esc.Sprintf("%s (keyed pseudonym)", esc.Line(rec.Subject))),
-		desk.Field("status", esc.LineMax(rec.StatusWords(), desk.MaxField)), desk.Field("ground", esc.LineMax(rec.Ground, prose.MaxTitle)),
+		desk.Field("person", esc.Sprintf("%s (keyed pseudonym)", esc.Line(rec.Subject))), desk.Field("ground", esc.LineMax(rec.Ground, prose.MaxTitle)),
 		desk.Field("done", esc.Const(didWords(rec.Forgotten, rec.Redacted, receipt.Items(rec.Held), rowsOf(rec.Stores)))),
 		desk.Field("received", esc.Line(rec.Received)), desk.Field("deadline", esc.Line(rec.Deadline)),
-		desk.Field("begun", esc.Line(rec.Begun)), desk.Field("finished", esc.Line(rec.Finished)),
+		desk.Field("begun", esc.Line(momentOf(rec.Begun))), desk.Field("finished", esc.Line(momentOf(rec.Finished))),
 		desk.Field("operator", esc.LineMax(rec.Operator.String(), prose.MaxTitle)), desk.Field("approved by", approver), desk.Field("plan", esc.Line(rec.Plan)),
 		{Kind: text.Blank}, {Value: esc.Const("Stores"), Kind: text.Title},
 	}

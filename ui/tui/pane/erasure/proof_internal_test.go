@@ -1,6 +1,7 @@
 package erasure
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,6 +39,27 @@ func TestALongReceiptSaysHowItIsTaken(t *testing.T) {
 	} {
 		if got := last(c.saves, c.long); !strings.Contains(got, c.want) {
 			t.Errorf("%v %q: %q", c.saves, c.long, got)
+		}
+	}
+}
+
+// TestAReceiptBeginsWithItsStatus: what an officer asks first, without what another line says.
+func TestAReceiptBeginsWithItsStatus(t *testing.T) {
+	rec := receipt.Receipt{Request: "er-1", Begun: "2026-11-30T09:45:55Z", Operator: receipt.Party{Name: "unauthenticated ann@pts/3"}, Layers: []receipt.Layer{
+		{Store: "desk", Layer: "sessions", Verdict: model.VerdictOutOfScope, Reason: "they end"},
+		{Store: "db", Layer: "wal", Verdict: model.VerdictFailed, BytesScanned: 7},
+	}}
+	lines := receiptLines(desktest.New().St, rec, "k", true, "")
+	if lines[1].Name.String() != "status" {
+		t.Errorf("after its title: %q", lines[1].Name)
+	}
+	var all []string
+	for _, l := range lines {
+		all = append(all, l.Name.String()+": "+l.Value.String())
+	}
+	for _, want := range []string{"begun: 2026-11-30 09:45:55Z", "operator: unauthenticated ann@pts/3", "out of reach: sessions. they end", "wal, 7 B looked at"} {
+		if !slices.ContainsFunc(all, func(l string) bool { return strings.HasSuffix(l, want) }) {
+			t.Errorf("no line ends in %q:\n%s", want, strings.Join(all, "\n"))
 		}
 	}
 }
