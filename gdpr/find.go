@@ -297,7 +297,7 @@ func (q *search) beneath(ctx context.Context) error {
 			if slices.ContainsFunc(row.Of, func(id string) bool { return q.holding[id] }) {
 				q.bystanders.Keep(q.m, c.Words)
 			}
-			if concerns(q.m, q.bystanders)([]byte(c.Words)) {
+			if slices.ContainsFunc(row.Of, func(id string) bool { return !named[id] }) && concerns(q.m, q.bystanders)([]byte(c.Words)) {
 				for _, id := range row.Of {
 					named[id] = true
 				}

@@ -92,8 +92,8 @@ func (w *scrubbing) dirty(f file) (bool, error) {
 	return false, nil
 }
 
-// indexRows are the rows to remove; those of memories on hold stay. A list shows them to SideRows instead. An index of another shape
-// is an error: it never counts as clean.
+// indexRows are the rows to remove; those of memories on hold stay. A request with SideRows gets the rows, and nothing is to be
+// removed. An index of another shape is an error: it never counts as clean.
 func (w *scrubbing) indexRows(db *sql.DB, f file) ([]int64, error) {
 	rows, err := db.QueryContext(w.ctx, "SELECT rowid, coalesce(file, ''), coalesce(content, '') FROM memory_chunks")
 	if err != nil {
