@@ -3,6 +3,7 @@ package backends
 import (
 	"cmp"
 	"context"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -63,6 +64,18 @@ type HealthReport struct {
 	Store   string
 	Status  model.HealthStatus
 	Latency time.Duration
+}
+
+// Late remembers which stores were late at their last check.
+type Late map[string]bool
+
+// Once reports that a store on this machine is late for the first time: it is asked again before it counts as down,
+// since a busy machine is late too. A remote store is not, or the time of one more check would pass until it shows.
+func (l Late) Once(m Member, now HealthReport) bool {
+	late := now.Status.State == model.HealthUnknown && filepath.IsAbs(m.Location)
+	again := late && !l[now.Store]
+	l[now.Store] = late
+	return again
 }
 
 // Health asks every member at once and streams the answers. A member that did

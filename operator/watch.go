@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"memdesk/backends"
 	"memdesk/conflict"
 	"memdesk/model"
 )
@@ -30,7 +31,7 @@ type Watching struct {
 // Watch repeats its look and reports changes until ctx ends, which is no error. The first look reports failed
 // stores and due requests.
 func (s *Session) Watch(ctx context.Context, o Watching) error {
-	w := &watch{Watching: o, s: s, survey: s.Survey(ctx), down: map[string]bool{}, due: map[string]bool{}, found: map[string]map[string]bool{}, unseen: map[string]bool{}}
+	w := &watch{Watching: o, s: s, survey: s.Survey(ctx), down: map[string]bool{}, late: backends.Late{}, due: map[string]bool{}, found: map[string]map[string]bool{}, unseen: map[string]bool{}}
 	for {
 		start := time.Now()
 		for _, look := range []func(context.Context) error{w.health, w.quarantine, w.conflicts, w.requests} {
@@ -55,7 +56,8 @@ type watch struct {
 	s      *Session
 	survey *Survey
 
-	down   map[string]bool            // stores
+	down   map[string]bool // stores
+	late   backends.Late
 	due    map[string]bool            // "ID", or "ID overdue"
 	found  map[string]map[string]bool // references by kind of event; nil before the first look
 	unseen map[string]bool            // kind of event, and store
@@ -66,8 +68,12 @@ func (w *watch) tell(name string, facts map[string]any) error {
 }
 
 func (w *watch) health(ctx context.Context) error {
+	members := map[string]backends.Member{}
+	for _, m := range w.s.Fleet.Members() {
+		members[m.Name] = m
+	}
 	for _, r := range w.survey.Health(ctx) {
-		if !r.Status.OK == w.down[r.Store] {
+		if w.late.Once(members[r.Store], r) || !r.Status.OK == w.down[r.Store] {
 			continue
 		}
 		w.down[r.Store] = !r.Status.OK

@@ -63,7 +63,7 @@ type watch struct {
 	reports map[string]backends.HealthReport
 	past    map[string]*checks
 	running map[string]bool // one outstanding check per store
-	late    map[string]bool // the last check of the store did not answer in time
+	late    backends.Late
 	// indexing are the stores whose index is being built.
 	indexing map[string]bool
 	ticking  bool
@@ -86,7 +86,7 @@ func New(d *pane.Bench, at int, counts func(store string) []model.TierCount) (de
 func newWatch(d *pane.Bench, at int, counts func(store string) []model.TierCount) *watch {
 	p := &watch{
 		d: d, counts: counts,
-		reports: map[string]backends.HealthReport{}, running: map[string]bool{}, late: map[string]bool{}, indexing: map[string]bool{}, present: presence{}, past: map[string]*checks{},
+		reports: map[string]backends.HealthReport{}, running: map[string]bool{}, late: backends.Late{}, indexing: map[string]bool{}, present: presence{}, past: map[string]*checks{},
 	}
 	p.latest.Store(&[]observed{})
 	p.List = record.New(d.Desk, p.kind(at))
@@ -250,7 +250,7 @@ func (p *watch) Update(msg any) tea.Cmd {
 		return p.Resize(p.width, p.height)
 	case Checked:
 		p.running[msg.report.Store] = false
-		if p.once(msg.report) {
+		if p.late.Once(p.member(msg.report.Store), msg.report) {
 			return p.check(msg.report.Store)
 		}
 		p.tell(msg.report)
@@ -269,15 +269,6 @@ func (p *watch) Update(msg any) tea.Cmd {
 		return p.check(msg.store)
 	}
 	return p.List.Update(msg)
-}
-
-// once reports that a store on this machine is late for the first time: it is asked again before it counts as
-// down, since a busy machine is late too. A remote store is not, or three seconds would pass until it shows.
-func (p *watch) once(now backends.HealthReport) bool {
-	late := now.Status.State == model.HealthUnknown && filepath.IsAbs(p.member(now.Store).Location)
-	again := late && !p.late[now.Store]
-	p.late[now.Store] = late
-	return again
 }
 
 // tell says that a store went down or is back since the check before.
