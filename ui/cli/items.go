@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -139,7 +140,22 @@ func newWriterRow(r origin.Row, kept string, ok bool) writerRow {
 		return writerRow{nil, origin.Unknown}
 	}
 	o := newOriginRow(r, kept)
-	return writerRow{&o, r.Actor + " " + r.Source() + " " + r.Trust}
+	return writerRow{&o, writerWords(r)}
+}
+
+// writerWords are actor, source and trust, without those that are not known and without a trust that the store's own
+// words say.
+func writerWords(r origin.Row) string {
+	source := r.Source()
+	if r.Channel == origin.Unknown {
+		source = r.Detail
+	}
+	trust := r.Trust
+	if slices.Contains(strings.Fields(r.Detail), trust) {
+		trust = ""
+	}
+	words := slices.DeleteFunc([]string{r.Actor, source, trust}, func(s string) bool { return s == "" || s == origin.Unknown })
+	return cmp.Or(strings.Join(words, " "), origin.Unknown)
 }
 
 // pageRow says how much of a store a list did not show.
