@@ -1,9 +1,11 @@
 package demodata
 
 import (
+	"bytes"
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
+	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -24,10 +26,20 @@ type Story struct {
 	Now time.Time
 	// Received is the day on which a request came in whose deadline is tomorrow.
 	Received string
-	// Run runs one command of the program and returns the last object that it printed.
-	Run func(ctx context.Context, c Step) (map[string]any, error)
+	Env      func(string) string
+	// Run runs the program once, without a terminal, and returns its output, its talk and its exit code.
+	Run func(ctx context.Context, c Call) (out []byte, talk string, code int)
 
 	last map[string]any // of the step before
+}
+
+// Call is one call of the program.
+type Call struct {
+	Args  []string
+	Input string
+	Env   func(string) string
+	Back  time.Duration // how long ago it happens
+	Agent string        // who calls; empty: an operator
 }
 
 // Step is one command of the story, or a file that a sync tool or an agent wrote.
@@ -122,7 +134,7 @@ func (s *Story) erased(ctx context.Context) error {
 		return err
 	}
 	return s.each(ctx,
-		Step{Days: 7, Clock: "09:20", Who: "ana", Args: []string{"gdpr", "approve", id, "--plan-hash", hash, "--key", s.Key("ana")}},
+		Step{Days: 7, Clock: "09:20", Who: "ana", Args: []string{"gdpr", "approve", id, "--plan-hash", hash, "--key", s.key("ana")}},
 		Step{Days: 7, Clock: "09:31", Who: "jon", Args: []string{"gdpr", "erase", id, "--plan-hash", hash, "--yes"}},
 	)
 }
@@ -176,7 +188,7 @@ func (s *Story) pending(ctx context.Context) error {
 		return err
 	}
 	return s.each(ctx,
-		Step{Days: 1, Clock: "11:15", Who: "ana", Args: []string{"gdpr", "approve", id, "--plan-hash", hash, "--key", s.Key("ana")}},
+		Step{Days: 1, Clock: "11:15", Who: "ana", Args: []string{"gdpr", "approve", id, "--plan-hash", hash, "--key", s.key("ana")}},
 		Step{Days: 1, Clock: "16:40", Who: "jon", Args: []string{"gdpr", "request", "--subject", "usr_maren", "--alias", "Maren Holt", "--alias", "maren.holt@example.test", "--alias", "HF-2207",
 			"--received", s.Received, "--ground", "asked at the counter", "--yes"}},
 	)
@@ -193,8 +205,8 @@ func (s *Story) plan(ctx context.Context, days int, at string) (id, hash string,
 // operators are those of the story, whose keys the demo makes.
 var operators = []string{"ana", "jon"}
 
-// Key is the file of an operator's private key; with .auth behind it, what sshd says of the login.
-func (s *Story) Key(who string) string { return filepath.Join(s.Dir, "keys", who) }
+// key is the file of an operator's private key; with .auth behind it, what sshd says of the login.
+func (s *Story) key(who string) string { return filepath.Join(s.Dir, "keys", who) }
 
 // people makes a key for each operator, says in a file of its own which key logged in, as
 // sshd does, and names the keys in the configuration.
@@ -218,8 +230,8 @@ func (s *Story) people() error {
 		}
 		names = append(names, fmt.Sprintf("%q = %q", ssh.FingerprintSHA256(public), who))
 		for path, text := range map[string][]byte{
-			s.Key(who):           pem.EncodeToMemory(block),
-			s.Key(who) + ".auth": append([]byte("publickey "), ssh.MarshalAuthorizedKey(public)...),
+			s.key(who):           pem.EncodeToMemory(block),
+			s.key(who) + ".auth": append([]byte("publickey "), ssh.MarshalAuthorizedKey(public)...),
 		} {
 			if err := os.WriteFile(path, text, 0o600); err != nil {
 				return err
@@ -245,19 +257,14 @@ func (s *Story) each(ctx context.Context, steps ...Step) error {
 	return nil
 }
 
-// At is the time of a step.
-func (s *Story) At(d Step) (time.Time, error) {
-	return time.Parse(time.DateOnly+" 15:04", s.date(-d.Days)+" "+d.Clock)
-}
-
 func (s *Story) do(ctx context.Context, d Step) (err error) {
-	at, err := s.At(d)
+	at, err := time.Parse(time.DateOnly+" 15:04", s.date(-d.Days)+" "+d.Clock)
 	if err != nil {
 		return err
 	}
 	if d.file == "" {
 		began := time.Now().Add(-time.Second) // the clock of files is coarse
-		if s.last, err = s.Run(ctx, d); err != nil {
+		if s.last, err = s.call(ctx, d, at); err != nil {
 			return err
 		}
 		return s.age(began, at)
@@ -267,6 +274,37 @@ func (s *Story) do(ctx context.Context, d Step) (err error) {
 		return err
 	}
 	return os.Chtimes(path, at, at)
+}
+
+// call runs the command of a step at its time and returns its last object: the summary of a plan comes after its items.
+func (s *Story) call(ctx context.Context, d Step, at time.Time) (last map[string]any, err error) {
+	c := Call{Args: append([]string{"--config", filepath.Join(s.Dir, ConfigFile), "--json"}, d.Args...), Input: d.Input, Back: s.Now.Sub(at)}
+	agent, isAgent := strings.CutPrefix(d.Who, "agent ")
+	if isAgent {
+		c.Agent, c.Args = agent, append(c.Args, "--yes")
+	}
+	c.Env = func(key string) string {
+		switch {
+		case key == "XDG_STATE_HOME":
+			return filepath.Join(s.Dir, "state")
+		case key == "SSH_USER_AUTH" && !isAgent:
+			return s.key(d.Who) + ".auth"
+		case key == "SSH_USER_AUTH", key == "SSH_AUTH_SOCK", strings.HasPrefix(key, "MEMDESK_"):
+			return ""
+		}
+		return s.Env(key)
+	}
+	out, talk, code := s.Run(ctx, c)
+	if code != d.Code {
+		return nil, fmt.Errorf("demo: %s ended with %d, not %d: %s", strings.Join(d.Args, " "), code, d.Code, strings.TrimSpace(talk))
+	}
+	for line := range bytes.Lines(out) {
+		var object map[string]any
+		if json.Unmarshal(line, &object) == nil {
+			last = object
+		}
+	}
+	return last, nil
 }
 
 // age gives the notes written since a moment the time of their step: else the oldest of them would be

@@ -3,9 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,7 +19,6 @@ import (
 	"memdesk/ui/tui"
 )
 
-// demoRow is a demo that was made.
 type demoRow struct {
 	Dir    string `json:"dir"`
 	Config string `json:"config"`
@@ -70,7 +67,13 @@ func (a *app) demo(ctx context.Context, dir string, seedOnly, guided bool) (err 
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, a.endDemo(tmp)) }()
+		defer func() {
+			if a.session != nil { // the stores close before their files go
+				err = errors.Join(err, a.session.Close())
+				a.session = nil
+			}
+			err = errors.Join(err, os.RemoveAll(tmp))
+		}()
 		dir = filepath.Join(tmp, "workspace")
 	}
 	dir = a.path(dir)
@@ -108,26 +111,26 @@ func (a *app) demo(ctx context.Context, dir string, seedOnly, guided bool) (err 
 	return a.console(ctx)
 }
 
-// endDemo closes the stores, then removes their files.
-func (a *app) endDemo(dir string) error {
-	var err error
-	if a.session != nil {
-		err = a.session.Close()
-		a.session = nil
-	}
-	return errors.Join(err, os.RemoveAll(dir))
-}
-
-// story prepares the week before the demo, whose commands run in this process.
+// story is the week before the demo, whose commands run in this process.
 func (a *app) story(dir string) *demodata.Story {
-	s := &demodata.Story{Dir: dir, Now: a.Clock.Now().UTC()}
+	s := &demodata.Story{Dir: dir, Now: a.Clock.Now().UTC(), Env: a.Env}
 	due := s.Now.AddDate(0, 0, 1)
 	day := due.AddDate(0, 0, -27)
 	for gdpr.AddMonths(day, 1).After(due) {
 		day = day.AddDate(0, 0, -1)
 	}
 	s.Received = day.Format(time.DateOnly)
-	s.Run = func(ctx context.Context, d demodata.Step) (map[string]any, error) { return a.retell(ctx, s, d) }
+	s.Run = func(ctx context.Context, c demodata.Call) (_ []byte, _ string, code int) {
+		var out, talk bytes.Buffer
+		p := a.Program
+		p.Args, p.Env, p.Clock = c.Args, c.Env, shifted{p.Clock, c.Back}
+		p.Stdin, p.Stdout, p.Stderr = strings.NewReader(c.Input), &out, &talk
+		p.Terminal = func(any) bool { return false }
+		run := p.app()
+		run.caller = c.Agent
+		code = run.run(ctx)
+		return out.Bytes(), talk.String(), code
+	}
 	return s
 }
 
@@ -139,45 +142,3 @@ type shifted struct {
 
 // Now implements clock.Clock.
 func (s shifted) Now() time.Time { return s.Clock.Now().Add(-s.back) }
-
-// retell runs one command of the story at its time and returns its last object.
-func (a *app) retell(ctx context.Context, s *demodata.Story, d demodata.Step) (last map[string]any, err error) {
-	at, err := s.At(d)
-	if err != nil {
-		return nil, err
-	}
-	var out, talk bytes.Buffer
-	p := a.Program
-	agent, isAgent := strings.CutPrefix(d.Who, "agent ")
-	p.Args = append([]string{"--config", filepath.Join(s.Dir, demodata.ConfigFile), "--json"}, d.Args...)
-	p.Stdin, p.Stdout, p.Stderr = strings.NewReader(d.Input), &out, &talk
-	p.Terminal = func(any) bool { return false }
-	p.Clock = shifted{p.Clock, s.Now.Sub(at)}
-	env := p.Env
-	p.Env = func(key string) string {
-		switch {
-		case key == "XDG_STATE_HOME":
-			return filepath.Join(s.Dir, "state")
-		case key == "SSH_USER_AUTH" && !isAgent:
-			return s.Key(d.Who) + ".auth"
-		case key == "SSH_USER_AUTH", key == "SSH_AUTH_SOCK", strings.HasPrefix(key, "MEMDESK_"):
-			return ""
-		}
-		return env(key)
-	}
-	run := p.app()
-	if isAgent {
-		run.caller = agent
-		run.Args = append(run.Args, "--yes")
-	}
-	if code := run.run(ctx); code != d.Code {
-		return nil, fmt.Errorf("demo: %s ended with %d, not %d: %s", strings.Join(d.Args, " "), code, d.Code, strings.TrimSpace(talk.String()))
-	}
-	for line := range bytes.Lines(out.Bytes()) {
-		var object map[string]any
-		if json.Unmarshal(line, &object) == nil {
-			last = object // the summary of a plan comes after its items
-		}
-	}
-	return last, nil
-}
