@@ -1,3 +1,4 @@
+// Package prose writes numbers, sizes, times and errors as people read them.
 package prose
 
 import (

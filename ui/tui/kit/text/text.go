@@ -1,3 +1,4 @@
+// Package text shows and takes text: the pager with its search, and the input line.
 package text
 
 import (

@@ -1,3 +1,4 @@
+// Package audit is the pane that reads the audit log.
 package audit
 
 import (

@@ -1,2 +1,0 @@
-// Package paint holds the palette, the signs and the row. It accepts safe text only.
-package paint

@@ -1,2 +1,0 @@
-// Package prose writes numbers, sizes, times and errors as people read them.
-package prose

@@ -1,2 +1,0 @@
-// Package text shows and takes text: the pager with its search, and the input line.
-package text

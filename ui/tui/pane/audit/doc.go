@@ -1,2 +1,0 @@
-// Package audit is the pane that reads the audit log.
-package audit
