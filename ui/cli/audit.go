@@ -210,7 +210,6 @@ func (a *app) wantedEvents(ctx context.Context, f auditFlags, q audit.Filter) (o
 	return own, nil
 }
 
-// auditRow is a record of the log.
 type auditRow struct {
 	Source    string           `json:"source"` // memdesk
 	Seq       uint64           `json:"seq"`
@@ -387,7 +386,6 @@ func forgedWords(n audit.Names) string {
 	return fmt.Sprintf("of %s beside the log the record has another, first at record %d", plural(n.Forged, "name"), n.FirstForged)
 }
 
-// acknowledgedRow is the break that was acknowledged.
 type acknowledgedRow struct {
 	Reason   string `json:"reason"`
 	FirstBad uint64 `json:"first_bad"`

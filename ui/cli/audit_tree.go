@@ -87,12 +87,10 @@ func (a *app) auditCheckpointCommand() *cobra.Command {
 	}
 }
 
-// checkpointRow is the signed head of the log.
 type checkpointRow struct {
 	Checkpoint string `json:"checkpoint"`
 }
 
-// proofRow is a proof that was written.
 type proofRow struct {
 	Seq   uint64 `json:"seq"`
 	Bytes int    `json:"bytes"`

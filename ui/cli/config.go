@@ -27,7 +27,6 @@ type configRow struct {
 	Stores *int   `json:"stores,omitempty"`
 }
 
-// versionInfoRow is the version of the program.
 type versionInfoRow struct {
 	Version string   `json:"version"`
 	Kinds   []string `json:"kinds"`
@@ -130,7 +129,6 @@ func (a *app) versionCommand() *cobra.Command {
 	}
 }
 
-// infoCommand prints version and paths.
 func (a *app) infoCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "info", Short: "Version, paths, and where state lies",

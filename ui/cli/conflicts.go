@@ -123,7 +123,6 @@ type conflictRow struct {
 	Returned     stamp              `json:"returned"`
 }
 
-// markerRow is a marker that was cut from a name.
 type markerRow struct {
 	Name   string `json:"name"`
 	Marker string `json:"marker"`
@@ -260,7 +259,6 @@ var changedBy = map[merge.Kind]string{
 	merge.Agreed: "changed alike in both", merge.Conflict: "changed in both",
 }
 
-// comparisonRow is a copy beside its base.
 type comparisonRow struct {
 	conflictRow
 	Hunks           []hunkRow  `json:"hunks"`
@@ -388,7 +386,6 @@ func resolveQuestion(c conflict.Copy, take conflict.Take) string {
 	return "write the merged text over " + base + ", and remove " + copied + "?"
 }
 
-// resolvedRow is a conflict that was resolved.
 type resolvedRow struct {
 	Store    string         `json:"store"`
 	Base     string         `json:"base"`

@@ -137,7 +137,6 @@ func (a *app) export(ctx context.Context, store, out string) error {
 	return partialIf(len(m.Problems) > 0)
 }
 
-// storeExportRow is a store that was exported.
 type storeExportRow struct {
 	Store    string   `json:"store"`
 	Dir      string   `json:"dir" col:"DIRECTORY"`
@@ -156,7 +155,6 @@ type copiedRow struct {
 	DryRun  bool    `json:"dry_run"`
 }
 
-// copyRow is the outcome of one item.
 type copyRow struct {
 	ID      string          `json:"id"`
 	Item    string          `json:"-" col:"ITEM"`

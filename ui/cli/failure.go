@@ -88,7 +88,6 @@ func (a *app) failed(where model.Ref, err error) {
 	}
 }
 
-// errorRow is an error.
 type errorRow struct {
 	Kind      string  `json:"kind"`
 	Retryable bool    `json:"retryable"`

@@ -130,7 +130,6 @@ func (a *app) forgetAll(ctx context.Context, refs []string, req model.ForgetRequ
 	return t.result()
 }
 
-// forgottenRow is an item that was removed.
 type forgottenRow struct {
 	itemAt
 	Removed   int64    `json:"removed"`

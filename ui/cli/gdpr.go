@@ -171,7 +171,6 @@ func (a *app) sayKinds(in gdpr.Intake) {
 	}
 }
 
-// requestRow is an erasure request.
 type requestRow struct {
 	Request       string                 `json:"request"`
 	State         gdpr.State             `json:"state"`
@@ -333,7 +332,6 @@ func (a *app) printPlan(ctx context.Context, d *operator.Erasures, p gdpr.Plan, 
 	return partialIf(incomplete)
 }
 
-// planSumRow sums up a plan.
 type planSumRow struct {
 	PlanHash   string   `json:"plan_hash"`
 	Items      int64    `json:"items"`
@@ -347,7 +345,6 @@ type planSumRow struct {
 	Notes      []string `json:"notes"`
 }
 
-// planRow is one step of a plan.
 type planRow struct {
 	itemAt
 	Layer  string      `json:"layer"`

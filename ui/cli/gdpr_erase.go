@@ -78,7 +78,6 @@ func (a *app) erase(ctx context.Context, d *operator.Erasures, r gdpr.Due, f era
 	})
 }
 
-// detachedRow is an erasure that goes on in the background.
 type detachedRow struct {
 	Request string `json:"request"`
 	PID     int    `json:"pid"`
@@ -108,7 +107,6 @@ func (a *app) spawnErase(o gdpr.Order) (int, error) {
 	return jobs.Spawn(self, args...)
 }
 
-// progressRow is a step of an erasure.
 type progressRow struct {
 	Store string `json:"store"`
 	What  string `json:"what"`
@@ -355,7 +353,6 @@ func verified(layers []receipt.Layer) error {
 	return partialIf(open)
 }
 
-// receiptRow is a receipt that was written.
 type receiptRow struct {
 	Request   string  `json:"request"`
 	KeyID     string  `json:"key_id"`

@@ -41,7 +41,6 @@ func (a *app) gdprDueCommand() *cobra.Command {
 	return c
 }
 
-// letterRow is a letter to the person.
 type letterRow struct {
 	Request string `json:"request"`
 	Kind    string `json:"kind"`
@@ -207,7 +206,6 @@ func (a *app) attest(ctx context.Context, d *operator.Erasures, id string, in gd
 	return nil
 }
 
-// policyRow is the policy of erasures.
 type policyRow struct {
 	RequireApproval bool     `json:"require_approval"`
 	Approvers       []string `json:"approvers"`

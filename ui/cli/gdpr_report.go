@@ -55,7 +55,6 @@ func (a *app) saveReport(rep receipt.Report, out string, all bool) error {
 	return nil
 }
 
-// reportFileRow is a report that was written.
 type reportFileRow struct {
 	Request string `json:"request"`
 	Bytes   int    `json:"bytes"`
@@ -70,7 +69,6 @@ type leftRow struct {
 	Do      string  `json:"do"`
 }
 
-// reportRow sums up a report.
 type reportRow struct {
 	Request   string  `json:"request"`
 	Status    string  `json:"status"`

@@ -46,7 +46,6 @@ func (a *app) printItems(store string, items []model.Header) {
 	putAll(a.table("REF", "TIER", "BYTES", "MODIFIED", "FLAGS", "TITLE"), "item", items, func(h model.Header) itemRow { return newItemRow(store, h) })
 }
 
-// linkRow is a relation between items.
 type linkRow struct {
 	Store    string   `json:"store"`
 	ID       string   `json:"id"`

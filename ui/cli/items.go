@@ -201,13 +201,11 @@ type itemRow struct {
 	FlagWords string       `json:"-" col:"FLAGS"`
 }
 
-// writtenItemRow is an item with its writer.
 type writtenItemRow struct {
 	itemRow
 	writerRow
 }
 
-// documentRow is a whole item.
 type documentRow struct {
 	itemRow
 	Meta       map[string]string `json:"meta"`
@@ -340,7 +338,6 @@ func noHistory(s model.Store) error {
 	return model.Errorf(model.Unsupported, "history", "store %s keeps no earlier versions; `memdesk undo list` shows what memdesk itself replaced or removed", s.Name)
 }
 
-// versionRow is an earlier version of an item.
 type versionRow struct {
 	itemAt
 	Version  string `json:"version"`

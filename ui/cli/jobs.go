@@ -56,7 +56,6 @@ func (a *app) withJobs(ctx context.Context, fn func(*jobs.Runner) error) (err er
 	return fn(r)
 }
 
-// jobRow is a job.
 type jobRow struct {
 	Job      jobs.ID    `json:"job"`
 	Kind     string     `json:"kind"`

@@ -75,7 +75,6 @@ func (a *app) mcpEntry(m install.Client, f installFlags) (map[string]any, error)
 	return m.Program(command, append(args, "serve", "mcp"), a.Env), nil
 }
 
-// installRow is memdesk's entry in an agent's configuration.
 type installRow struct {
 	Client  string `json:"client"`
 	File    string `json:"file"`

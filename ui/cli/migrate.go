@@ -13,7 +13,6 @@ import (
 	"memdesk/operator"
 )
 
-// migrateCommand shows a store's schema, or moves it to a version.
 func (a *app) migrateCommand() *cobra.Command {
 	to, named := -1, ""
 	show, count := false, int64(-1)
@@ -117,7 +116,6 @@ func (a *app) confirmDown(ctx context.Context, named string, count int64, s mode
 	return nil
 }
 
-// stepRow is a version of a store's schema.
 type stepRow struct {
 	Store   string `json:"store"`
 	Version int    `json:"version"`
@@ -125,7 +123,6 @@ type stepRow struct {
 	Applied bool   `json:"applied"`
 }
 
-// schemaRow is where a store's schema stands.
 type schemaRow struct {
 	Store   string `json:"store"`
 	Current int    `json:"current"`
@@ -143,13 +140,11 @@ func (a *app) printSchema(store string, s model.SchemaState, err error) error {
 	return nil
 }
 
-// reindexedRow is a store with a new index.
 type reindexedRow struct {
 	Store string `json:"store"`
 	Items int64  `json:"items"`
 }
 
-// reindexCommand rebuilds the indexes of stores.
 func (a *app) reindexCommand() *cobra.Command {
 	tier := ""
 	c := &cobra.Command{

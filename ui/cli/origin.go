@@ -32,7 +32,6 @@ func (a *app) originCommand() *cobra.Command {
 	}
 }
 
-// originRow is one write of an item.
 type originRow struct {
 	itemAt
 	Revision      model.Revision `json:"revision"`
@@ -56,7 +55,6 @@ func newOriginRow(r origin.Row, kept string) originRow {
 		At: stamp(r.At), Kept: kept}
 }
 
-// takenRow is an item of a takeback.
 type takenRow struct {
 	itemAt
 	Action string `json:"action"`
@@ -64,7 +62,6 @@ type takenRow struct {
 	At     stamp  `json:"at"`
 }
 
-// takebackRow sums up a takeback.
 type takebackRow struct {
 	Matched   int      `json:"matched"`
 	Forgotten int64    `json:"forgotten"`

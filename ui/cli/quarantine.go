@@ -146,7 +146,6 @@ func liveWord(e review.Entry) string {
 	return "clean"
 }
 
-// releasedRow is an entry whose source agents get again.
 type releasedRow struct {
 	itemAt
 	Source   string         `json:"source"`
@@ -155,7 +154,6 @@ type releasedRow struct {
 	Undo     *string        `json:"undo"`
 }
 
-// entryRow is a quarantined entry.
 type entryRow struct {
 	itemAt
 	Source        string        `json:"source"`

@@ -105,7 +105,6 @@ func (a *app) recallCommand() *cobra.Command {
 	return c
 }
 
-// hitRow is a hit of a recall.
 type hitRow struct {
 	snippetRow
 	Rank    int               `json:"rank"`
@@ -113,7 +112,6 @@ type hitRow struct {
 	Signals []string          `json:"signals"` // by which it looks planted
 }
 
-// writtenHitRow is a hit with its writer.
 type writtenHitRow struct {
 	hitRow
 	writerRow
@@ -152,7 +150,6 @@ func (a *app) printHits(ctx context.Context, s *operator.Session, hits []backend
 	}
 }
 
-// answerRow is how a store answered a recall.
 type answerRow struct {
 	Store     string  `json:"store"`
 	Error     *string `json:"error"`

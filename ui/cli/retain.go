@@ -92,7 +92,6 @@ func (a *app) retain(ctx context.Context, req model.RetainRequest, fromKept bool
 	return err
 }
 
-// retainedRow is an item that was written.
 type retainedRow struct {
 	itemAt
 	Bytes    int64          `json:"bytes"`

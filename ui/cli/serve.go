@@ -33,7 +33,6 @@ func (a *app) serveCommand() *cobra.Command {
 	return c
 }
 
-// sshFlags are the flags of serve ssh.
 type sshFlags struct {
 	listen, keys, hostKey string
 	sessions              int
@@ -157,7 +156,6 @@ func visitorEnv(env func(string) string, sent []string) func(string) string {
 	}
 }
 
-// witnessFlags are the flags of serve witness.
 type witnessFlags struct {
 	listen, state string
 	logs          []string

@@ -23,7 +23,6 @@ import (
 	"memdesk/ui/door"
 )
 
-// mcpFlags are the flags of serve mcp.
 type mcpFlags struct {
 	providerFlags
 	origins, aliases          []string
@@ -154,7 +153,6 @@ func (f mcpFlags) settings(a *app) door.Desk {
 	return door.Desk{Clock: a.Clock, Version: a.Version, Tier: f.tier, Face: f.face, Mount: f.mount, Aliases: f.aliases}
 }
 
-// providerFlags are the flags of serve provider.
 type providerFlags struct {
 	listen, tokens, cert, key string
 }

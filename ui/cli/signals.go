@@ -223,7 +223,6 @@ type storyRow struct {
 	Recalled int       `json:"recalled"`
 }
 
-// toldRow is an entry of a story.
 type toldRow struct {
 	itemAt
 	Category string   `json:"category"`

@@ -175,7 +175,6 @@ func (a *app) tellStore(m backends.Member) {
 	}
 }
 
-// createdRow is a store that was made.
 type createdRow struct {
 	Kind     string `json:"kind"`
 	Location string `json:"location"`
@@ -317,7 +316,6 @@ func (a *app) healthOfLog(ctx context.Context, s *operator.Session) {
 	a.hintf("audit log: %s", words)
 }
 
-// healthRow is the health of a store.
 type healthRow struct {
 	Store         string            `json:"store"`
 	OK            bool              `json:"ok"`
@@ -392,7 +390,6 @@ func (a *app) tiersCommand() *cobra.Command {
 	}
 }
 
-// tierRow is a tier with its contents.
 type tierRow struct {
 	Store    string        `json:"store"`
 	Tier     string        `json:"tier"`

@@ -155,7 +155,6 @@ func (a *app) showParts(e undo.Entry) {
 	}
 }
 
-// undoRow is an undo entry.
 type undoRow struct {
 	Undo string `json:"undo"`
 	itemAt

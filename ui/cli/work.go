@@ -140,7 +140,6 @@ func (a *app) printWork(store string, r workList) error {
 	return cmp.Or(a.endWork(workListRow{envelope(store, r.Error), r.Total, list(r.Ignored)}, r.Error), partial)
 }
 
-// workRow is a work item.
 type workRow struct {
 	itemAt
 	Title       string   `json:"title"`

@@ -33,7 +33,6 @@ type pages struct {
 	Overlay *overlay // the open one; nil: none
 }
 
-// size is the columns and lines of a page's text.
 func (ps *pages) size(o *overlay) (w, h int) {
 	w, h = ps.a.Room()
 	if o.box {

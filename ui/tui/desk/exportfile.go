@@ -114,7 +114,6 @@ func (ex *exports) writeFile(ctx context.Context, path string, e *export, fill f
 	return dialog.Acted{Ok: true, Quiet: true, Text: esc.Sprintf("wrote %s to %s (%s)", prose.Plural(e.rows.Load(), e.noun), ex.d.Where(full), prose.Size(e.bytes.Load()))}
 }
 
-// counting counts the bytes written through it.
 type counting struct {
 	w io.Writer
 	n *atomic.Int64

@@ -446,7 +446,6 @@ func (ed *Edits) rebase(e *Edit, base, now, text string, baseless bool) dialog.A
 	return dialog.Acted{Instead: func() tea.Cmd { return ed.StartEditor(e) }}
 }
 
-// stored returns the text and revision of an item now.
 func stored(d *desk.Desk, ctx context.Context, e *Edit) (string, model.Revision, error) {
 	id := e.Req.ID
 	if id == "" && e.Store.Address != nil {

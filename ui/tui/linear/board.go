@@ -77,7 +77,6 @@ func (l *linear) brings(n int) func(string) tea.Cmd {
 	return func(filter string) tea.Cmd { return l.enter(&board{list: l.a.Readout(n), query: filter}) }
 }
 
-// health checks every store.
 func (l *linear) health(string) tea.Cmd {
 	l.drain(l.a.Tiers.Overview.Refresh()) // how full the tiers are
 	return l.brings(tui.PaneHealth)("")

@@ -139,7 +139,6 @@ func (v *voice) lines(all []text.Line) {
 	}
 }
 
-// spoken is a text being read out.
 type spoken struct {
 	t   *text.Page
 	off int

@@ -85,7 +85,6 @@ func (p *List[T]) handing() []act.Act {
 	return out
 }
 
-// common are the keys that every list of records has.
 func (p *List[T]) common() []act.Act {
 	none := p.None
 	switch {

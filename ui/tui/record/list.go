@@ -148,7 +148,6 @@ func (p *List[T]) Awaiting() bool { return p.Window.Loading[list.ArriveReset] }
 
 func (p *List[T]) Visible() bool { return p.D.Frame == nil || p.D.Frame.Shows(p.Kind.Pane) }
 
-// fetcher reads pages under the current filter.
 func (p *List[T]) fetcher() list.Fetcher[Row[T]] {
 	filter, not := strings.CutPrefix(p.Query, "!")
 	fetch := p.sortedFetch(p.Kind.Fetch)

@@ -235,7 +235,6 @@ func (w *Underway) bulkTick(b *Bulk) tea.Cmd {
 	}))
 }
 
-// bulkEnded takes the results of long work.
 func (w *Underway) bulkEnded(b *Bulk) tea.Cmd {
 	w.Bulks = slices.DeleteFunc(slices.Clone(w.Bulks), func(o *Bulk) bool { return o == b })
 	w.ended = append([]*Bulk{b}, w.ended[:min(len(w.ended), keptEnded-1)]...)

@@ -26,7 +26,6 @@ import (
 	"memdesk/ui/tui/record"
 )
 
-// jobRow is long work in the list.
 type jobRow struct {
 	jobs.Status
 	tied bool // it ends with this console
@@ -226,7 +225,6 @@ func noCancel(w *Underway, p *record.List[jobRow]) string {
 	return ""
 }
 
-// cancelJob asks whether to stop a job.
 func (w *Underway) cancelJob(row jobRow) tea.Cmd {
 	d, esc := w.D, w.D.Esc
 	lines := []text.Line{

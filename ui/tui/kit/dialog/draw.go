@@ -49,7 +49,6 @@ func (d *Dialog) render(st *paint.Styles, width, height int) ([]string, *tea.Pos
 	return st.FillTo(append(out, answers...), width, height), cursor
 }
 
-// answers draws the fields and the buttons.
 func (d *Dialog) answers(st *paint.Styles, width int) (out []string, cursor *tea.Position) {
 	at := d.here()
 	line := func(s stop, label safetext.Text, in *text.Input) {

@@ -263,7 +263,6 @@ func (w *Window[T]) append(pages []Span[T]) {
 	w.join()
 }
 
-// rowsOf counts the rows of pages.
 func rowsOf[T any](pages []Span[T]) (n int) {
 	for _, p := range pages {
 		n += len(p.Rows)

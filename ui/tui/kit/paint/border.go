@@ -66,7 +66,6 @@ func (s *Styles) titled(t Title, width int) string {
 	return head.End() + s.line(s.Row(borderEnds).Blank(1), borderEnds-1).End()
 }
 
-// line draws n columns of border.
 func (s *Styles) line(r *Row, n int) *Row {
 	if n <= 0 {
 		return r

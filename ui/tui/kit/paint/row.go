@@ -306,7 +306,6 @@ func (s *Styles) Width(t safetext.Text) int {
 	return ansi.WcWidth.StringWidth(t.String())
 }
 
-// trunc cuts a text to columns of the renderer.
 func (s *Styles) trunc(t safetext.Text, columns int) safetext.Text {
 	cut := s.Esc.Trunc(t, columns)
 	for n := columns - 1; n > 0 && s.Width(cut) > columns; n-- {

@@ -61,7 +61,6 @@ type Styles struct {
 	paints
 }
 
-// paints are the palette of a theme.
 type paints struct {
 	Plain, Dim, Strong   Paint
 	Title, Heading       Paint

@@ -110,10 +110,8 @@ func (l Layout) cellWidth(c string) int {
 	return l.St.Width(l.St.Esc.EscapeLine([]byte(text), 8))
 }
 
-// barSign stands between two columns of a table.
 const barSign = " | "
 
-// tableRow draws one row of a table with aligned columns.
 func (l Layout) tableRow(raw string, g grid) (string, paint.Look, []paint.Stretch) {
 	var b strings.Builder
 	var runs []paint.Stretch

@@ -69,7 +69,6 @@ func (t *Page) fencesIn(start, end int) int {
 	return n
 }
 
-// fenceSign opens and closes code.
 const fenceSign = "```"
 
 // lineBegins reports whether at most three blanks stand between at and the start of its line.
