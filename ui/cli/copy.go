@@ -79,7 +79,12 @@ func (a *app) copyPlan(ctx context.Context, f copyFlags) (transfer.Plan, *operat
 	if err != nil {
 		return transfer.Plan{}, nil, err
 	}
-	from, err := a.copySource(f.from)
+	var from model.Store
+	if transfer.IsExport(f.from) {
+		from, err = transfer.OpenExport(a.path(f.from))
+	} else {
+		from, err = a.openStore(f.from)
+	}
 	if err != nil {
 		return transfer.Plan{}, nil, err
 	}
@@ -88,15 +93,6 @@ func (a *app) copyPlan(ctx context.Context, f copyFlags) (transfer.Plan, *operat
 	return plan, s, err
 }
 
-// copySource opens the source of a copy: an open store, or an export.
-func (a *app) copySource(name string) (model.Store, error) {
-	if !transfer.IsExport(name) {
-		return a.openStore(name)
-	}
-	return transfer.OpenExport(a.path(name))
-}
-
-// exportCommand writes a whole store into a directory.
 func (a *app) exportCommand() *cobra.Command {
 	out := ""
 	c := &cobra.Command{

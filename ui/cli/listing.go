@@ -71,13 +71,10 @@ func (r *watchRound) isNew(name, line string) bool {
 	return !was || before != line
 }
 
-// measured is a row with numbers and times of its own round: what --watch compares of it leaves them out.
-type measured interface{ compared() string }
-
-// compared is what --watch compares of a row: else its line.
+// compared is what --watch compares of a row: its line, of health without the numbers and times of its own round.
 func compared(row any, line string) string {
-	if m, ok := row.(measured); ok {
-		return m.compared()
+	if h, ok := row.(healthRow); ok {
+		return h.compared()
 	}
 	return line
 }

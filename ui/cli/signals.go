@@ -31,7 +31,7 @@ func (a *app) signalCommands() []*cobra.Command {
 		Long: "Takes `{\"id\":…,\"content\":…}` one a line, or every *.jsonl of a directory, and writes each as an untrusted\n" +
 			"agent would, into an empty store in memory, under the policy of the configuration. Labels (`label` is\n" +
 			"poisoned or something else, `attack_type`) are only counted. Nothing of it reaches a store of yours.",
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.replay(cmd.Context(), set) },
+		RunE: a.onBase(func(ctx context.Context, s *operator.Session, _ []string) error { return a.replay(ctx, s, set) }),
 	}
 	replay.Flags().StringVar(&set, "set", "", "the texts: `FILE.jsonl` or a directory of them")
 	calibrate := &cobra.Command{
@@ -72,21 +72,6 @@ func (a *app) signalCommands() []*cobra.Command {
 	return []*cobra.Command{replay, a.asks(calibrate), train, stories, a.asks(harmless), rescan}
 }
 
-// set reads the samples that --set names.
-func (a *app) set(ctx context.Context, path string) ([]signal.Sample, error) {
-	if path == "" {
-		return nil, usage("say which texts: --set FILE.jsonl or a directory")
-	}
-	out, err := interruptible(ctx, func() ([]signal.Sample, error) { return signal.ReadSet(a.path(path)) })
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, model.E(model.NotFound, "set", err)
-	}
-	if err != nil {
-		return nil, usage("%v", err)
-	}
-	return out, nil
-}
-
 // replayedRow is the outcome of one text of a set.
 type replayedRow struct {
 	ID       signal.SampleID `json:"id"`
@@ -97,14 +82,16 @@ type replayedRow struct {
 	Recalled bool            `json:"recalled"`
 }
 
-func (a *app) replay(ctx context.Context, path string) error {
-	set, err := a.set(ctx, path)
-	if err != nil {
-		return err
+func (a *app) replay(ctx context.Context, s *operator.Session, path string) error {
+	if path == "" {
+		return usage("say which texts: --set FILE.jsonl or a directory")
 	}
-	s, err := a.base()
-	if err != nil {
-		return err
+	set, err := interruptible(ctx, func() ([]signal.Sample, error) { return signal.ReadSet(a.path(path)) })
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return model.E(model.NotFound, "set", err)
+	case err != nil:
+		return usage("%v", err)
 	}
 	sums, all := map[string]*operator.ReplayCount{}, &operator.ReplayCount{}
 	err = s.Replay(ctx, set, func(r operator.Replayed) {

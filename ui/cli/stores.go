@@ -329,7 +329,7 @@ type healthRow struct {
 	Findings      []findingRow      `json:"findings"`
 }
 
-// compared implements measured.
+// compared leaves out the numbers and times of one look.
 func (h healthRow) compared() string {
 	all := fmt.Sprint(h.State, h.OK, h.Message)
 	for _, f := range h.Findings {

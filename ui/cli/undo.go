@@ -38,9 +38,9 @@ func (a *app) undoCommand() *cobra.Command {
 }
 
 func (a *app) restoreCommand(use, short, long string) *cobra.Command {
-	return a.asks(&cobra.Command{Use: use, Short: short, Long: long, RunE: func(cmd *cobra.Command, args []string) error {
-		return a.restore(cmd.Context(), strings.TrimSpace(args[0]))
-	}})
+	return a.asks(&cobra.Command{Use: use, Short: short, Long: long, RunE: a.onBase(func(ctx context.Context, s *operator.Session, args []string) error {
+		return a.restore(ctx, s, strings.TrimSpace(args[0]))
+	})})
 }
 
 func (a *app) listUndo(_ context.Context, s *operator.Session, _ []string) error {
@@ -70,17 +70,12 @@ type restoredRow struct {
 	Notes     []string       `json:"notes"`
 }
 
-func (a *app) restore(ctx context.Context, id string) error {
-	base, err := a.base()
+func (a *app) restore(ctx context.Context, s *operator.Session, id string) error {
+	entry, _, err := s.Undo.Read(id)
 	if err != nil {
 		return err
 	}
-	entry, _, err := base.Undo.Read(id)
-	if err != nil {
-		return err
-	}
-	s, _, err := a.named(ctx, entry.Store)
-	if err != nil {
+	if _, _, err := a.named(ctx, entry.Store); err != nil {
 		return err
 	}
 	if len(entry.Renewed) > 0 {
