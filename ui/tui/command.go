@@ -430,7 +430,7 @@ func (l *commandLine) RunReadOnly(word string) tea.Cmd {
 		l.a.D.ReadOnly = ownReadOnly
 		l.a.D.Tell("this session is read-only now")
 	default:
-		return l.a.D.Ask(l.proposeWritable(l.a.Active))
+		return l.askWritable()
 	}
 	return nil
 }

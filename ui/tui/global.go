@@ -53,8 +53,12 @@ func (a *App) global() []act.Act {
 }
 
 func (a *App) back() tea.Cmd {
-	if a.from.leads(a) {
-		return a.from.back(a)
+	if o := a.from; o != nil && a.Side == nil && a.Tiers.Level == o.level && !a.Tiers.Filtered() { // to where the place was opened
+		cmd := tea.Batch(a.Tiers.Back(), a.Enter(o.pane))
+		if o.side != nil {
+			cmd = tea.Batch(cmd, a.enterSide(o.side))
+		}
+		return cmd
 	}
 	if a.Side != nil && a.Side.List.Outermost() {
 		cmd := a.CloseSide()

@@ -31,20 +31,6 @@ func (a *App) jump(open func() tea.Cmd) tea.Cmd {
 	return cmd
 }
 
-// leads reports whether esc leads to the origin.
-func (o *origin) leads(a *App) bool {
-	return o != nil && a.Side == nil && a.Tiers.Level == o.level && !a.Tiers.Filtered()
-}
-
-// back closes the place, and shows the pane or list from which it was opened.
-func (o *origin) back(a *App) tea.Cmd {
-	cmd := tea.Batch(a.Tiers.Back(), a.Enter(o.pane))
-	if o.side == nil {
-		return cmd
-	}
-	return tea.Batch(cmd, a.enterSide(o.side))
-}
-
 // runGo goes to the item of a reference; without a store the store at the cursor is meant.
 func (l *commandLine) runGo(words string) tea.Cmd {
 	esc := l.a.D.Esc

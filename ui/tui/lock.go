@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"context"
 	"strings"
 	"time"
 
@@ -87,8 +86,8 @@ func (a *App) leavingLines() []string {
 	return append([]string{a.D.St.Row(a.width).End()}, text.Paragraph(a.D.St, text.Line{Value: a.leave.leaveWarning(), Kind: text.Warn}, a.width)...)
 }
 
-// proposeWritable asks before a session that was made read-only is writable again.
-func (l *commandLine) proposeWritable(from int) func(context.Context) any {
+// askWritable asks before a session that was made read-only is writable again.
+func (l *commandLine) askWritable() tea.Cmd {
 	esc := l.a.D.Esc
 	lines := []text.Line{
 		{Value: esc.Const("Make this session writable again?"), Kind: text.Title},
@@ -97,11 +96,10 @@ func (l *commandLine) proposeWritable(from int) func(context.Context) any {
 	if env, production := l.a.Environment(); production {
 		lines = append(lines, text.Line{Value: esc.Sprintf("The environment: %s", env), Kind: text.Alert})
 	}
-	d := &dialog.Dialog{Title: esc.Const("Writable"), Lines: lines, NoReason: true, Choices: []dialog.Choice{{Verb: "Make writable", Run: func() tea.Cmd {
+	return l.a.D.Modal.Show(&dialog.Dialog{Title: esc.Const("Writable"), Lines: lines, NoReason: true, Choices: []dialog.Choice{{Verb: "Make writable", Run: func() tea.Cmd {
 		l.a.D.ReadOnly = ""
 		return l.a.D.Tell("this session is writable")
-	}}}}
-	return func(context.Context) any { return dialog.Proposal{From: from, Dialog: d} }
+	}}}})
 }
 
 // Idle reports whether the operator was away for longer than the lock allows, and resets the time.

@@ -50,7 +50,9 @@ func WritingOf(r origin.Row) Writing {
 
 // Key is the act in a pane; of finds the writer of the row at the cursor, in a command.
 func (tb *Takebacks) Key(why func() string, of func() func(ctx context.Context) (Writing, bool)) act.Act {
-	return act.Takeback.With(act.Unless(why, tb.refusal), func() tea.Cmd {
+	return act.Takeback.With(act.Unless(why, func() string {
+		return cmp.Or(act.When(tb.D.Origins == nil, "nothing is noted of who wrote what: memdesk takeback needs a state directory"), tb.D.Locked(""), tb.D.NoBulk())
+	}), func() tea.Cmd {
 		find := of()
 		return tb.D.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
 			w, ok := find(ctx)
@@ -64,10 +66,6 @@ func (tb *Takebacks) Key(why func() string, of func() func(ctx context.Context) 
 			return tb.answer(ctx, w, since, plan, err), safetext.Text{}
 		})
 	})
-}
-
-func (tb *Takebacks) refusal() string {
-	return cmp.Or(act.When(tb.D.Origins == nil, "nothing is noted of who wrote what: memdesk takeback needs a state directory"), tb.D.Locked(""), tb.D.NoBulk())
 }
 
 // plan, in a command, finds what would be taken back.

@@ -270,12 +270,11 @@ func undoKind(us *Undos) record.Kind[operator.UndoRow] {
 		},
 		Keys: func(p *record.List[operator.UndoRow]) []act.Act {
 			return []act.Act{act.Restore.With(act.Unless(p.None, func() string { return us.noRestore(p.Here()) }), func() tea.Cmd {
-				u := p.Here()
-				propose := d.Modal.Propose(func(context.Context) (*dialog.Dialog, safetext.Text) { return undoDialog(d, u), safetext.Text{} })
+				ask := d.Modal.Show(undoDialog(d, p.Here()))
 				if p.Full { // the entry goes, and the page must not show another one
-					return tea.Batch(p.Back(), propose)
+					ask = tea.Batch(p.Back(), ask)
 				}
-				return propose
+				return ask
 			})}
 		},
 	}

@@ -16,15 +16,6 @@ import (
 // maxFields bounds the metadata fields shown; the rest is counted.
 const maxFields = 500
 
-func FailedText(esc safetext.Escaper, ref model.Ref, err error) *text.Page {
-	return text.NewPage([]text.Line{
-		{Value: esc.Line(ref.ID), Kind: text.Title},
-		{Kind: text.Blank},
-		{Value: esc.Sprintf("it cannot be shown: %s", prose.Reason(esc, err)), Kind: text.Alert},
-		text.Advice(esc, "`ctrl+r` asks the store again."),
-	}, "")
-}
-
 // ItemText is an item for the pager: its title, a line of its state and what is wrong with it, then the body, then the rest.
 func ItemText(d *Desk, s model.Store, it model.Item) *text.Page {
 	esc := d.Esc

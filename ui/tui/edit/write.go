@@ -53,14 +53,11 @@ func (ed *Edits) AppendItem(ref model.Ref) tea.Cmd {
 
 // CreateIn asks for tier and key and opens an empty text.
 func (ed *Edits) CreateIn(at desk.ScopeOf) tea.Cmd {
-	d := ed.D
-	return ed.D.Modal.Propose(func(context.Context) (*dialog.Dialog, safetext.Text) {
-		s, err := d.Fleet.Store(at.Store)
-		if err != nil {
-			return nil, prose.Reason(d.Esc, err)
-		}
-		return ed.createDialog(s, at), safetext.Text{}
-	})
+	s, err := ed.D.Fleet.Store(at.Store)
+	if err != nil {
+		return ed.D.Warn("%s", prose.Reason(ed.D.Esc, err))
+	}
+	return ed.D.Modal.Show(ed.createDialog(s, at))
 }
 
 func (ed *Edits) createDialog(s model.Store, at desk.ScopeOf) *dialog.Dialog {

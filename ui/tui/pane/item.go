@@ -28,14 +28,6 @@ type ItemPage struct {
 // ref is the item that is or will be shown.
 func (p ItemPage) ref() model.Ref { return p.Reader.Want.Ref }
 
-// seen is the revision on the screen; empty when unknown.
-func (p ItemPage) seen() model.Revision {
-	if p.Reader.Shown == p.ref() {
-		return p.Reader.Rev
-	}
-	return ""
-}
-
 func (p ItemPage) noEdit() string { return edit.NoEdit(p.D.Desk, p.ref().Store) }
 
 // NoHistory says why a store has no versions to show.
@@ -56,7 +48,7 @@ func (p ItemPage) Bindings() []act.Act {
 		{Keys: []string{"p"}, Name: "previous", Doc: "the " + p.Of + " before", Why: p.Alone, Do: func() tea.Cmd { return p.Step(-1) }},
 		act.Edit.With(p.noEdit, func() tea.Cmd { return p.D.Edits.EditItem(p.ref()) }),
 		act.Append.With(p.noEdit, func() tea.Cmd { return p.D.Edits.AppendItem(p.ref()) }),
-		act.Forget.Called("forget this item, after a question").With(func() string { return p.D.Locked(p.ref().Store) }, func() tea.Cmd { return p.D.Removals.Forget(p.ref(), p.seen(), "") }),
+		act.Forget.Called("forget this item, after a question").With(func() string { return p.D.Locked(p.ref().Store) }, func() tea.Cmd { return p.D.Removals.Forget(p.ref(), p.Reader.Seen(p.ref()), "") }),
 		{Keys: []string{"m"}, Name: "markdown", Doc: "markdown rendered, or the text as it is stored", Do: func() tea.Cmd { return p.Reader.ToggleMarkdown() }},
 		{Keys: []string{"y"}, Name: "copy text", Doc: "copy the item's text to the clipboard of the terminal", Do: p.copyBody},
 		{Keys: []string{"Y"}, Doc: "copy the row as one line of JSON", Do: p.copyRow},

@@ -11,6 +11,7 @@ import (
 	"memdesk/model"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 )
 
@@ -40,7 +41,7 @@ type Reader struct {
 	Want  Reading
 	Shown model.Ref
 	line  int            // that it was opened at
-	Rev   model.Revision // of the shown item
+	Rev   model.Revision // of the shown item; Seen is for acts
 	gen   int
 	Busy  bool
 
@@ -105,7 +106,8 @@ func Read(ctx context.Context, d *desk.Desk, want Reading) (*text.Page, model.Re
 		it, err = s.Browser.Read(ctx, want.Ref.ID)
 	}
 	if err != nil {
-		return desk.FailedText(d.Esc, want.Ref, err), ""
+		return text.NewPage([]text.Line{{Value: d.Esc.Line(want.Ref.ID), Kind: text.Title}, {Kind: text.Blank},
+			{Value: d.Esc.Sprintf("it cannot be shown: %s", prose.Reason(d.Esc, err)), Kind: text.Alert}, text.Advice(d.Esc, "`ctrl+r` asks the store again.")}, ""), ""
 	}
 	return desk.ItemText(d, s, it), it.Revision
 }
@@ -142,6 +144,14 @@ func (r *Reader) Clear() {
 	r.gen++
 	r.Want, r.Shown = Reading{}, model.Ref{}
 	r.Pager.Clear()
+}
+
+// Seen is the revision of an item on the screen; empty when unknown.
+func (r *Reader) Seen(ref model.Ref) model.Revision {
+	if r.Shown != ref {
+		return ""
+	}
+	return r.Rev
 }
 
 // Loading reports whether the shown item is not the wanted one yet.

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"cmp"
 	"iter"
 	"sort"
 	"strings"
@@ -148,13 +149,7 @@ const (
 )
 
 func (s spot) before(o spot) bool {
-	switch {
-	case s.head != o.head:
-		return s.head < o.head
-	case s.part != o.part:
-		return s.part < o.part
-	}
-	return s.start < o.start
+	return cmp.Or(cmp.Compare(s.head, o.head), cmp.Compare(s.part, o.part), cmp.Compare(s.start, o.start)) < 0
 }
 
 // finding holds the places of a needle in a text. For the body only a count per block is kept, so

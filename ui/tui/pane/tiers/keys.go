@@ -44,7 +44,10 @@ func (p *Pane) Bindings() []act.Act {
 			act.Hidden.With(nil, p.toggleHidden),
 			act.Order.Taking(p.Items.orderBy).With(p.Items.oneOrder, p.Items.nextOrder(1)),
 			{Keys: []string{"y"}, Name: "copy ref", Doc: "copy the item's reference to the clipboard of the terminal", Why: p.noItem, Do: func() tea.Cmd { return p.d.Copy(p.Items.wanted().Ref) }},
-			{Keys: []string{"Y"}, Doc: "copy the row as one line of JSON", Why: p.noItem, Do: p.copyRow},
+			{Keys: []string{"Y"}, Doc: "copy the row as one line of JSON", Why: p.noItem, Do: func() tea.Cmd {
+				row, _ := p.Items.Window.Current()
+				return p.d.CopyRow(desk.HeaderDatum(p.Items.At.Store, row.Header).Object())
+			}},
 			act.Export.Whole().With(act.Unless(p.noItem, p.d.NoExport), p.exportTable),
 			{Keys: []string{"m"}, Doc: "markdown rendered, or the text as it is stored", Do: p.reader.ToggleMarkdown},
 			act.History.With(p.item(func(store string) string { return pane.NoHistory(p.d.Desk, store) }), func() tea.Cmd { return change.Versions(p.d.Desk, p.Items.wanted().Ref) }),
@@ -84,14 +87,6 @@ func (p *Pane) item(no func(store string) string) func() string {
 	return act.Unless(p.noItem, func() string { return no(p.Items.At.Store) })
 }
 
-// seen is the revision of the item at the cursor on the operator's screen.
-func (p *Pane) seen() model.Revision {
-	if p.reader.Shown == p.Items.wanted().Ref {
-		return p.reader.Rev
-	}
-	return ""
-}
-
 func (p *Pane) noItem() string {
 	_, ok := p.Items.Window.Current()
 	return act.When(!ok, "there is no item here")
@@ -118,7 +113,8 @@ func (p *Pane) forgetHere() tea.Cmd {
 	if p.Level == LevelItems && p.Items.Marks.N() > 0 {
 		return p.forgetMarked()
 	}
-	return p.d.Removals.Forget(p.Items.wanted().Ref, p.seen(), "")
+	ref := p.Items.wanted().Ref
+	return p.d.Removals.Forget(ref, p.reader.Seen(ref), "")
 }
 
 // forgetMarked asks about the marked items, in the order of marking.
@@ -139,11 +135,6 @@ func (p *Pane) forgetMarked() tea.Cmd {
 		return p.d.Removals.Forget(items[0].Ref, items[0].Seen, items[0].Stamp)
 	}
 	return p.d.Removals.ForgetMany(change.Question{Items: items, Verb: "Forget", What: "item", Filter: p.Items.Query})
-}
-
-func (p *Pane) copyRow() tea.Cmd {
-	row, _ := p.Items.Window.Current()
-	return p.d.CopyRow(desk.HeaderDatum(p.Items.At.Store, row.Header).Object())
 }
 
 // exportTable writes the list with its filter and order, all pages.

@@ -77,7 +77,8 @@ func newOverview(p *Pane) *overview {
 		Least:   []int{26, 15, 10, 10, 14},
 		Fetch: func(_ context.Context, q operator.PageQuery) (record.Page[tierRow], error) {
 			t := o.read.Load()
-			return record.Whole(t.rows(q), func(_ int, r tierRow) (record.Row[tierRow], bool) { return t.record(r), true }), nil
+			rows := t.drawn(t.filtered(t.ordered(t.stored(), 0), q), q.Filter != "")
+			return record.Whole(rows, func(_ int, r tierRow) (record.Row[tierRow], bool) { return t.record(r), true }), nil
 		},
 		Fresh: func(_ context.Context, r tierRow) (record.Row[tierRow], error) {
 			t := o.read.Load()
@@ -212,11 +213,6 @@ func (o *tree) stored() (rows []tierRow) {
 		rows = append(rows, o.storeRows(m)...)
 	}
 	return rows
-}
-
-// rows are the rows of the tree under a filter.
-func (o *tree) rows(q operator.PageQuery) []tierRow {
-	return o.drawn(o.filtered(o.ordered(o.stored(), 0), q), q.Filter != "")
 }
 
 // changed shows the tree as it is now.
