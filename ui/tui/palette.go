@@ -223,16 +223,18 @@ func (l *commandLine) over(under []string, row image.Rectangle, width int) []str
 	usage, label, doc := 0, 0, 0
 	for _, c := range l.rows {
 		usage, doc = max(usage, len(c.word)+1+len(c.act.Args)), max(doc, len(c.act.Doc))
+	}
+	for _, c := range l.rows[from : from+n] { // commands without a key come first, and need no room for one
 		if len(c.act.Keys) > 0 {
-			label = max(label, len(c.act.Label()))
+			label = max(label, len(c.act.Label())+1)
 		}
 	}
 	if !plain { // as wide as the longest sentence, where there is room
-		width = min(width-dialog.BoxPad, max(dialog.WidestBox-dialog.BoxPad, 1+usage+1+label+1+doc))
+		width = min(width-dialog.BoxPad, max(dialog.WidestBox-dialog.BoxPad, 1+usage+1+label+doc))
 	}
 	var body []string
 	for i, c := range l.rows[from : from+n] {
-		body = append(body, l.choiceRow(c, from+i == l.turn, width, usage+1, label+1))
+		body = append(body, l.choiceRow(c, from+i == l.turn, width, usage+1, label))
 	}
 	if plain {
 		return slices.Concat(under[:len(under)-n-1], []string{st.Rule(safetext.Text{}, width)}, body)

@@ -57,6 +57,9 @@ func TestSmallestPalette(t *testing.T) {
 	d := smallest(t)
 	d.keys(":").typed("theme ").wants(t, "│ auto ", "│ colour-blind ").lacks(t, "1 to ").keys("esc")
 	d.keys(":").wants(t, ":   1 to 6 of ")
+	// At 80 columns commands without keys have the room of the keys for their sentences.
+	o, _ := lightDesk()
+	newDriver(o, 80, 24).keys(":").wants(t, "what scanners blocked, filtered by these words")
 }
 
 // A reason that does not fit in the frame must be at the top of the help.
