@@ -121,6 +121,9 @@ func TestWorstStoreFirst(t *testing.T) {
 	if well[0] != lines[0] {
 		t.Errorf("the headings move when a store is down:\n%s\n%s", well[0], lines[0])
 	}
+	if told := p.describe((*p.latest.Load())[0]); told[2].Name.String() != "what to do" {
+		t.Errorf("after what is wrong stands %q", told[2].Name)
+	}
 	run(p.Resize(120, 20))
 	lines, _ = p.Render(120, 20)
 	if !strings.Contains(lines[1], "c") || !strings.Contains(lines[1], "down") {

@@ -154,6 +154,9 @@ func (p *watch) describe(o observed) []text.Line {
 		}
 		head = append(head, text.Line{Name: esc.Line(f.Kind), Value: esc.Sprintf("%s (%s)", esc.LineMax(f.Message, prose.MaxReason), esc.Const(prose.Moment(f.CheckedAt))), Kind: text.Warn})
 	}
+	if o.known && !r.Status.OK {
+		head = append(head, text.Advice(esc, advice(model.KindOf(m.Err))).Named(esc.Const("what to do")).As(text.Field))
+	}
 	if past := o.past; len(past.took) > 0 {
 		course := past.words
 		if p.d.Spoken {
@@ -170,9 +173,6 @@ func (p *watch) describe(o observed) []text.Line {
 			last = esc.Const(prose.Moment(past.lastOK))
 		}
 		head = append(head, desk.Field("last success", last))
-	}
-	if o.known && !r.Status.OK {
-		head = append(head, text.Advice(esc, advice(model.KindOf(m.Err))).Named(esc.Const("what to do")).As(text.Field))
 	}
 	head = append(head,
 		desk.Field("kind", esc.Line(m.Kind)),
