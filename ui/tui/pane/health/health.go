@@ -329,13 +329,16 @@ func (p *watch) Render(width, height int) ([]string, *tea.Position) {
 func (p *watch) keys(l *record.List[observed]) []act.Act {
 	items := act.Items
 	items.Keys = []string{"enter"}
+	if l.Browser != nil && p.alone() != (desk.ScopeOf{Store: p.StoreHere()}) {
+		items.Name = "over cap"
+	}
 	return []act.Act{
 		{Keys: []string{"r"}, Name: "ask again", Verb: "check", Args: "NUMBER", Doc: "check this store now; one that is not open is tried again", Why: l.None, Do: func() tea.Cmd {
 			p.moved = true
 			p.d.Frame.News(paint.ToneInfo, p.d.Esc.Sprintf("asking %s", p.StoreHere())) // the answer takes its place
 			return p.check(p.StoreHere())
 		}},
-		items.Called("the items of this store").With(act.Unless(l.None, p.shut, p.noItems), p.items),
+		items.Called("the items of this store, or of its one tier over the cap").With(act.Unless(l.None, p.shut, p.noItems), p.items),
 		{Keys: []string{"I"}, Verb: "reindex", Args: "NUMBER", Doc: "build this store's search index anew; no item changes", Why: act.Unless(l.None, p.shut, p.noIndex), Do: p.reindex},
 	}
 }
@@ -347,7 +350,17 @@ func (p *watch) noItems() string {
 
 func (p *watch) items() tea.Cmd {
 	p.moved = true
-	return p.d.Open(desk.ScopeOf{Store: p.StoreHere()})
+	return p.d.Open(p.alone())
+}
+
+// alone is the one tier of the store at the cursor that is over its cap, and else the whole store. A word of the linear
+// mode means what it says.
+func (p *watch) alone() desk.ScopeOf {
+	o := p.Here()
+	if o.over != 1 || p.d.Spoken {
+		return desk.ScopeOf{Store: p.StoreHere()}
+	}
+	return desk.ScopeOf{Store: o.name, Scope: o.full.Scope, Tier: o.full.Tier}
 }
 
 func (p *watch) Refresh() tea.Cmd { return tea.Batch(p.round(), p.observe()) }

@@ -146,3 +146,35 @@ func TestWorstStoreFirst(t *testing.T) {
 		t.Errorf("filtered by down, the cursor is on %q", got)
 	}
 }
+
+// TestEnterLeadsToWhatIsOverItsCap: where one tier is, enter must open its item; else it opens all items of the store.
+func TestEnterLeadsToWhatIsOverItsCap(t *testing.T) {
+	s := model.Store{Name: "a", Tiers: []model.TierSpec{{Name: "pins", Cap: 1000, CapUnit: model.CapBytes}}}
+	counts := []model.TierCount{{Tier: "pins", Scope: "ada", Items: 1, Bytes: 2000}, {Tier: "pins", Scope: "bo", Items: 1, Bytes: 10}}
+	d := desktest.New(backends.Member{Name: "a", Store: s})
+	var opened desk.ScopeOf
+	d.Open = func(at desk.ScopeOf) tea.Cmd { opened = at; return nil }
+	p := newWatch(pane.NewBench(d), 0, func(string) []model.TierCount { return counts })
+	p.ticking = true
+	enter := func(name string, want desk.ScopeOf) {
+		t.Helper()
+		for cmds := []tea.Cmd{p.Resize(120, 20), p.Enter()}; len(cmds) > 0; cmds = cmds[1:] {
+			if cmds[0] == nil {
+				continue
+			}
+			switch msg := cmds[0]().(type) {
+			case tea.BatchMsg:
+				cmds = append(cmds, msg...)
+			case loop.Reply:
+				cmds = append(cmds, p.Update(msg.Msg))
+			}
+		}
+		key, _ := act.Find(p.Bindings(), "enter")
+		if key.Do(); key.Name != name || opened != want {
+			t.Errorf("%q opens %+v, want %q and %+v", key.Name, opened, name, want)
+		}
+	}
+	enter("over cap", desk.ScopeOf{Store: "a", Scope: "ada", Tier: "pins"})
+	counts[1].Bytes = 3000
+	enter("items", desk.ScopeOf{Store: "a"})
+}

@@ -236,9 +236,10 @@ func describeStore(esc safetext.Escaper, s model.Store, o observed) []text.Line 
 
 // holding is what a store holds, as far as it was counted.
 type holding struct {
-	shown, hidden int64 // items in the tiers that lists show, and in hidden ones
-	over          int64 // shown tiers over their cap
-	counted       bool  // as these numbers say
+	shown, hidden int64           // items in the tiers that lists show, and in hidden ones
+	over          int64           // shown tiers over their cap
+	full          model.TierCount // the last of them
+	counted       bool            // as these numbers say
 }
 
 // words are the items, and at their end how many tiers are over.
@@ -262,6 +263,7 @@ func holds(s model.Store, counts []model.TierCount) (h holding) {
 		h.shown += t.Items
 		if operator.CapKnown(spec, t) && t.Bytes > spec.Cap {
 			h.over++
+			h.full = t
 		}
 	}
 	return h
