@@ -60,7 +60,11 @@ func New(d *pane.Bench, at int) (p desk.Listing, find func(model.Ref) tea.Cmd) {
 			}
 		}
 		if redundant > 0 && q.Filter == "" && out.Said.Text.IsEmpty() && !d.Spoken {
-			out.Said = list.Said{Text: d.Esc.Sprintf("%s redundant: D removes them", prose.Group(redundant)), Calm: true}
+			words := d.Esc.Sprintf("%s redundant: D removes them", prose.Group(redundant))
+			if out.Next != "" { // more of them may follow on another page
+				words = d.Esc.Const("some are redundant: D removes them")
+			}
+			out.Said = list.Said{Text: words, Calm: true}
 		}
 		return out, nil
 	}

@@ -1,12 +1,15 @@
 package conflicts
 
 import (
+	"context"
 	"strings"
 	"testing"
 
 	"memdesk/backends"
 	"memdesk/conflict"
 	"memdesk/model"
+	"memdesk/operator"
+	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/desk/desktest"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/loop"
@@ -62,5 +65,28 @@ func TestAQuestionReadsTheRowsFirst(t *testing.T) {
 	}
 	if !strings.Contains(got, "it becomes a conflict") {
 		t.Errorf("the question says\n%s", got)
+	}
+}
+
+// paged has one redundant copy on each page.
+type paged struct {
+	desk.ConflictSource
+	next string
+}
+
+func (p paged) Conflicts(context.Context, operator.PageQuery) (operator.ConflictPage, error) {
+	return operator.ConflictPage{Copies: []conflict.Copy{{Store: "notes", ID: "a copy.md", BaseID: "a.md", Redundant: true}}, Next: p.next}, nil
+}
+
+// TestAPageCountsNoOther: redundant copies are counted where the page has all of them.
+func TestAPageCountsNoOther(t *testing.T) {
+	for next, want := range map[string]string{"": "1 redundant: D removes them", "2": "some are redundant: D removes them"} {
+		d := desktest.New(backends.Member{Name: "notes", Store: model.Store{Name: "notes"}})
+		d.Conflicts, d.Acts = paged{next: next}, struct{ desk.Acts }{}
+		p, _ := New(&pane.Bench{Desk: d}, 0)
+		page, err := p.(*record.List[conflict.Copy]).Kind.Fetch(t.Context(), operator.PageQuery{})
+		if got := page.Said.Text.String(); err != nil || got != want {
+			t.Errorf("next %q: %q, %v; want %q", next, got, err, want)
+		}
 	}
 }
