@@ -10,6 +10,7 @@ import (
 	"memdesk/model"
 	"memdesk/operator"
 	"memdesk/ui/tui/desk/desktest"
+	"memdesk/ui/tui/pane"
 )
 
 // TestExamples has one for each term of a query, and each is one.
@@ -73,5 +74,19 @@ func TestAShortSnippetHasTheMatches(t *testing.T) {
 	h.Snippet = safetext.Const("fitted anew")
 	if again, _ := h.shown(d.St, 20); again != part {
 		t.Errorf("%q was fitted twice for one size: %q", part.String(), again.String())
+	}
+}
+
+// TestAHitIsCalledByItsName: its title must not break in the middle of a path.
+func TestAHitIsCalledByItsName(t *testing.T) {
+	p := &Pane{d: pane.NewBench(desktest.New())}
+	for source, want := range map[string][2]string{
+		"crews/dara/daily/a.md": {"a.md", "crews/dara/daily/, line 3, rank 1 in harbor, score 0.02"}, "node-7": {"node-7", "line 3, rank 1 in harbor, score 0.02"},
+	} {
+		h := hitRow{Name: safetext.Const("harbor"), score: safetext.Const("0.02"), Hit: model.RecallSnippet{Source: source, Line: 3}}
+		h.Rank = 1
+		if got := p.describe(h); got[0].Value.String() != want[0] || got[1].Value.String() != want[1] {
+			t.Errorf("%q, %q; want %q", got[0].Value, got[1].Value, want)
+		}
 	}
 }

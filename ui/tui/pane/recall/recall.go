@@ -1,7 +1,9 @@
 package recall
 
 import (
+	"cmp"
 	"context"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -275,10 +277,14 @@ func (p *Pane) describe(h hitRow) []text.Line {
 			{Value: esc.Const("Quarantined: the scanner rejects it, so a recall names it to operators only and gives agents nothing of it. 4 Quarantine shows what matched."), Kind: text.Alert},
 		}
 	}
-	out := append([]text.Line{{Value: prose.NameFirst(esc, h.Hit.Source), Kind: text.Title}}, text.Known(text.Line{Value: h.planted, Kind: text.Alert})...)
+	dir, name := path.Split(h.Hit.Source)
+	out := append([]text.Line{{Value: esc.LineMax(cmp.Or(name, h.Hit.Source), prose.MaxTitle), Kind: text.Title}}, text.Known(text.Line{Value: h.planted, Kind: text.Alert})...)
 	place := esc.Sprintf("rank %d in %s, score %s", h.Rank, h.Name, h.score)
 	if h.Hit.Line > 0 {
 		place = esc.Sprintf("line %d, %s", h.Hit.Line, place)
+	}
+	if dir != "" && name != "" {
+		place = esc.Sprintf("%s, %s", esc.LineMax(dir, prose.MaxTitle), place)
 	}
 	return append(out, text.Line{Value: place, Kind: text.Note}, text.Line{Kind: text.Blank})
 }
