@@ -188,6 +188,11 @@ func auditText(d *desk.Desk, e operator.AuditEvent) *text.Page {
 		}
 	}
 	add("when", desk.Changed(d, e.At))
+	fields := e.Fields
+	if e.Target == "" && e.Store == "" && e.Scope != "" { // a request, as in the row
+		add("target", e.Scope)
+		fields = slices.DeleteFunc(slices.Clone(fields), func(f model.Field) bool { return f.Name == "scope" })
+	}
 	for _, f := range e.Facts() {
 		add(f.Name, f.Value)
 	}
@@ -200,7 +205,7 @@ func auditText(d *desk.Desk, e operator.AuditEvent) *text.Page {
 	for _, s := range slices.Backward(e.Steps) {
 		head = append(head, text.Line{Name: esc.LineMax(s.Action, prose.MaxTitle), Value: esc.Sprintf("%s  record %s", prose.NameFirst(esc, cmp.Or(s.About(), s.Store)), prose.Group(s.Seq))})
 	}
-	return text.NewPage(append(head, desk.MetaLines(esc, model.Item{Meta: e.Fields})...), "")
+	return text.NewPage(append(head, desk.MetaLines(esc, model.Item{Meta: fields})...), "")
 }
 
 func auditDatum(e operator.AuditEvent) desk.Datum {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"memdesk/model"
 	"memdesk/operator"
 	"memdesk/origin"
 	"memdesk/ui/tui/desk"
@@ -78,5 +79,17 @@ func TestStepsAreInTheirAct(t *testing.T) {
 	}
 	if got := strings.Join(said, "\n"); !strings.Contains(got, "2 steps on this page of the log; a filter lists all\nforget a:x  record 6\nscrub b  record 8") {
 		t.Error(got)
+	}
+}
+
+// TestAnActOnARequestNamesIt: the page of a record names what its row names, once.
+func TestAnActOnARequestNamesIt(t *testing.T) {
+	page := auditText(desktest.New(), operator.AuditEvent{Seq: 49, Action: "gdpr-erase", Scope: "er-1", Fields: []model.Field{{Name: "role", Value: "operator"}, {Name: "scope", Value: "er-1"}}})
+	var all []string
+	for _, l := range page.Head {
+		all = append(all, l.Name.String()+": "+l.Value.String())
+	}
+	if got := strings.Join(all, "\n"); !strings.Contains(got, "target: er-1") || strings.Contains(got, "scope: ") || !strings.Contains(got, "role: operator") {
+		t.Errorf("%s", got)
 	}
 }
