@@ -10,6 +10,7 @@ import (
 
 	"memdesk/backends"
 	"memdesk/conflict"
+	"memdesk/internal/testcpu"
 )
 
 // BenchmarkScan scans the names of 100,000 files with a thousand copies among them, against find on the same
@@ -48,7 +49,7 @@ func BenchmarkScan(b *testing.B) {
 	// and the names are walked again.
 	for _, name := range []string{"open", "changed"} {
 		b.Run(name, func(b *testing.B) {
-			var own, peer time.Duration
+			var own, peer, cpu, peerCPU time.Duration
 			for b.Loop() {
 				fleet := backends.Open(b.Context(), backends.Builtin(), []backends.StoreConfig{{Name: "s", Kind: "vault", Path: root}}, backends.Env{}, backends.Policy{Audit: backends.Unrecorded, Timeout: 2 * time.Minute})
 				s, err := fleet.Store("s")
@@ -61,24 +62,29 @@ func BenchmarkScan(b *testing.B) {
 					}
 				}
 				found, start := 0, time.Now()
-				for _, err := range conflict.List(b.Context(), s, conflict.Options{Markers: conflict.LookNone}) {
-					if err != nil {
-						b.Fatal(err)
+				cpu += testcpu.Spent(func() {
+					for _, err := range conflict.List(b.Context(), s, conflict.Options{Markers: conflict.LookNone}) {
+						if err != nil {
+							b.Fatal(err)
+						}
+						found++
 					}
-					found++
-				}
+				})
 				own += time.Since(start)
 				_ = fleet.Close()
 				if found != n/every {
 					b.Fatalf("%d copies, want %d", found, n/every)
 				}
 				start = time.Now()
-				if err := exec.Command(find, root, "-type", "f", "-printf", "%P\n").Run(); err != nil {
+				names := exec.Command(find, root, "-type", "f", "-printf", "%P\n")
+				if err := names.Run(); err != nil {
 					b.Fatal(err)
 				}
 				peer += time.Since(start)
+				peerCPU += names.ProcessState.UserTime() + names.ProcessState.SystemTime()
 			}
 			b.ReportMetric(float64(own)/float64(peer), "x-find")
+			b.ReportMetric(float64(cpu)/float64(peerCPU), "x-find-cpu")
 			b.ReportMetric(float64(peer)/float64(b.N)/1e6, "find-ms")
 			b.ReportMetric(float64(own)/float64(b.N)/1e6, "own-ms")
 		})
