@@ -162,7 +162,7 @@ func (k *Keeper) obstacle(s model.Store, it model.Item, op model.Op) string {
 		return "it is empty, and an empty text cannot be written"
 	case !utf8.ValidString(it.Body) && !s.Features[FeatureBinary]:
 		return "it is not UTF-8 text, and only text can be written"
-	case declared && t.Restores && op == model.OpForget: // with what stood beside it, unchanged
+	case declared && t.Restores && (op == model.OpForget || !t.Sealed): // the store takes back what was there
 	case declared && !t.Writable || it.Has(model.FlagReadOnly):
 		return "only its own writer may fill this tier"
 	case declared && t.OwnerMakes && op == model.OpForget:

@@ -54,6 +54,22 @@ func TestUndoOfAnItemWithoutABody(t *testing.T) {
 	}
 }
 
+// TestUndoOfAnItemWithAnOddStatus: nobody can file a new item under a status that is no word, but an edit of
+// one that stands there can be undone.
+func TestUndoOfAnItemWithAnOddStatus(t *testing.T) {
+	d := newDesk(t)
+	file := filepath.Join(d.dir, ".beads", "issues.jsonl")
+	must(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	must(t, os.WriteFile(file, []byte(`{"id":"b-1","title":"Tar the keel","description":"old words","status":"OPEN"}`+"\n"), 0o600))
+	on := func(args ...string) result { return d.bare(append([]string{"--open", "beads=" + d.dir}, args...)...) }
+	d.in = "new words"
+	id, _ := on("retain", "beads:b-1", "--mode", "replace", "-", "--yes", "--json").want(t, 0).row(t, "retained")["undo"].(string)
+	on("undo", "restore", id, "--yes").want(t, 0)
+	if b, err := os.ReadFile(file); err != nil || !strings.Contains(string(b), `"description":"old words"`) {
+		t.Errorf("after the undo: %s %v", b, err)
+	}
+}
+
 // TestUndoOfANodeWithOddMetadata: an empty text and metadata that is no object were stored, and must be
 // restored.
 func TestUndoOfANodeWithOddMetadata(t *testing.T) {
