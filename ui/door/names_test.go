@@ -74,6 +74,25 @@ func TestAPathWithAPercentSign(t *testing.T) {
 	}
 }
 
+// TestEmptySegmentsLeadBack: a relation's id may have empty parts, and its listed name leads to it (AD22).
+func TestEmptySegmentsLeadBack(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "memory.jsonl")
+	if err := os.WriteFile(file, []byte(`{"type":"relation","from":"a","to":"b","relationType":""}
+{"type":"relation","from":"a","to":"b","relationType":"%"}
+{"type":"relation","from":"a","to":"","relationType":"r"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := deskOver(t, bearer.Caller{Name: "planner"}, t.TempDir(), "mcpgraph="+file)
+	d.Face = door.Memory
+	c := client(t, d)
+	for name, want := range map[string]string{"a/%/b": "a  b", "a/%25/b": "a % b", "a/r/%": "a r "} {
+		r := call(t, c, "memory", args{"command": "view", "path": "/memories/mcpgraph/relation/edge/" + name + ".md"})
+		if r.error || !strings.HasSuffix(r.text, "\t"+want) {
+			t.Errorf("%s: %q, want %q", name, r.text, want)
+		}
+	}
+}
+
 // TestAFileInATierOfKeys: a prompt written for the memory tool names its files freely; in a tier whose items have a
 // place of their own such a name is kept beside the item, as where the store makes the ids (AD22).
 func TestAFileInATierOfKeys(t *testing.T) {

@@ -125,18 +125,19 @@ func (c *call) file(ctx context.Context, at spot) (model.Item, bool, error) {
 	if id, ok := c.Names.ID(at.store.Name, at.tier.Name, at.name); ok {
 		ids = []string{id}
 	}
-	raw := at.name // where the named item is gone, the name is free
-	for n := range 2 {
-		if d, err := model.DecodeID(raw); err == nil {
-			raw = d
+	for _, raw := range spellings(at.name) { // where the named item is gone, the name is free
+		for n := range 2 {
+			if d, err := model.DecodeID(raw); err == nil {
+				raw = d
+			}
+			if n == 1 && !strings.Contains(raw, model.Inner) { // encodeName encodes only ids with a slash inside twice
+				break
+			}
+			if short, ok := strings.CutSuffix(raw, ".md"); ok {
+				ids = append(ids, short)
+			}
+			ids = append(ids, raw)
 		}
-		if n == 1 && !strings.Contains(raw, model.Inner) { // encodeName encodes only ids with a slash inside twice
-			break
-		}
-		if short, ok := strings.CutSuffix(raw, ".md"); ok {
-			ids = append(ids, short)
-		}
-		ids = append(ids, raw)
 	}
 	for _, id := range ids {
 		it, err := c.read(ctx, at.store, id)
@@ -253,6 +254,25 @@ func encodeName(id string) string {
 		parts[i] = p
 	}
 	return strings.Join(parts, "/")
+}
+
+// spellings are a name as encodeName writes it, with its empty segments (a `%` each) empty again, and as it stands.
+func spellings(name string) []string {
+	stem, md := strings.CutSuffix(name, ".md")
+	parts := strings.Split(stem, "/")
+	for i, p := range parts {
+		if p == "%" && len(parts) > 1 {
+			parts[i] = ""
+		}
+	}
+	empty := strings.Join(parts, "/")
+	if md {
+		empty += ".md"
+	}
+	if empty == name {
+		return []string{name}
+	}
+	return []string{empty, name}
 }
 
 // byUTF16 orders as JavaScript does.
