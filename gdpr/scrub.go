@@ -157,7 +157,7 @@ func (x *run) scrub(ctx context.Context, s model.Store, at int, sp StorePlan, re
 		return nil
 	}
 	req := model.ScrubRequest{May: x.seen(sp, kept), MayEdit: sp.planned(func(layer string) { x.unseen[model.Ref{Store: s.Name, ID: layer}] = true }),
-		Removed: removed, Renamed: sp.renamed(), Edited: edited, Held: held, Subjects: []string{x.r.Subject}, Rows: int64(len(removed)), Concerns: concerns(x.m, bystanders),
+		Removed: removed, Renamed: sp.renamed(), Edited: edited, Held: held, Subjects: []string{x.r.Subject}, Concerns: concerns(x.m, bystanders),
 		Traces: func(ctx context.Context, medium io.Reader) (bool, error) {
 			rep, err := x.m.Scan(ctx, medium, bystanders)
 			return rep.Hits > 0, err

@@ -111,8 +111,6 @@ type ScrubRequest struct {
 	// Listed are the store's layers where the caller has just listed them, so that a dry run does not list
 	// them again. May be nil.
 	Listed []Layer
-	// Rows is the approximate number of removed items; an implementation may choose a cheaper way for few.
-	Rows int64
 	// Step receives progress, in words; may be nil.
 	Step func(layer, what string)
 }
