@@ -125,14 +125,21 @@ func kindOf(err error) (kind model.Kind, retryable bool) {
 // Exit codes, fixed for scripts.
 const (
 	exitDone     = 0
-	exitFailed   = 1 // also: all stores failed
-	exitUsage    = 2 // or configuration
-	exitPartial  = 3 // successes were printed
+	exitFailed   = 1
+	exitUsage    = 2
+	exitPartial  = 3
 	exitNotFound = 4
-	exitConflict = 5 // the revision changed
-	exitRefused  = 6 // read-only, role, hold, suppression, audit log not writable
-	exitTampered = 7 // verification found residue or tampering
+	exitConflict = 5
+	exitRefused  = 6
+	exitTampered = 7
 )
+
+// exitCodes says what the codes mean, in the manual and in docs/scripting.md.
+var exitCodes = []string{
+	exitDone: "done", exitFailed: "failed; all stores failed", exitUsage: "usage or configuration", exitPartial: "partial, pending or unaudited; what succeeded was printed",
+	exitNotFound: "not found", exitConflict: "conflict: the revision changed", exitRefused: "refused: read-only, role, hold, suppression, audit log not writable",
+	exitTampered: "verification found residue or tampering",
+}
 
 // exitError ends the program with a code; a nil err has been explained already.
 type exitError struct {

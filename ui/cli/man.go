@@ -17,7 +17,7 @@ func (a *app) manCommand() *cobra.Command {
 			root := cmd.Root()
 			page := fmt.Sprintf(".TH MEMDESK 1 \"\" \"memdesk %s\"\n.SH NAME\nmemdesk \\- %s\n.SH SYNOPSIS\n.B memdesk\n[COMMAND] [ARGUMENT...] [OPTION...]\n", troff(a.Version), troff(root.Short)) +
 				".SH DESCRIPTION\n" + troff(root.Long) + "\n" + asIs(root.Example) + ".SH OPTIONS OF EVERY COMMAND\n" + asIs(root.PersistentFlags().FlagUsagesWrapped(manColumns)) + ".SH COMMANDS\n"
-			_, err := a.out.WriteString(page + manOf(root))
+			_, err := a.out.WriteString(page + manOf(root) + manEnd())
 			return err
 		}}
 }
@@ -34,6 +34,33 @@ func manOf(c *cobra.Command) string {
 		fmt.Fprintf(&b, ".SS %s\n%s\n%s%s", troff(sub.UseLine()), troff(cmp.Or(sub.Long, sub.Short+".")),
 			asIs(sub.LocalFlags().FlagUsagesWrapped(manColumns)), asIs(sub.Example))
 		b.WriteString(manOf(sub))
+	}
+	return b.String()
+}
+
+// variables are those of the environment that memdesk reads, in the manual and in docs/scripting.md.
+var variables = [][2]string{
+	{"MEMDESK_CONFIG", "the configuration file, where --config names none"},
+	{"MEMDESK_ROLE", "operator or reader: what this session may do; an SSH server sets it from the key's line"},
+	{"XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_CACHE_HOME", "where configuration, state and caches lie, below memdesk"},
+	{"VISUAL, EDITOR", "the editor of the console"},
+	{"NO_COLOR", "no colours, where it is set"},
+	{"TERM, LC_ALL, LC_CTYPE, LANG", "what the terminal can show"},
+	{"SSH_AUTH_SOCK", "the SSH agent whose keys sign"},
+	{"MEMORY_VAULT_PATH, CREWSHIP_DATA_DIR, CLAUDE_CONFIG_DIR, CODEX_HOME, OPENCLAW_STATE_DIR", "where stores are looked for without a configuration"},
+	{"FOOLERY_BACKEND", "knots or beads: which of the two is taken where both are found"},
+}
+
+// manEnd describes the environment and the exit codes.
+func manEnd() string {
+	var b strings.Builder
+	b.WriteString(".SH ENVIRONMENT\n")
+	for _, v := range variables {
+		fmt.Fprintf(&b, ".TP\n.B %s\n%s\n", troff(v[0]), troff(v[1]))
+	}
+	b.WriteString(".SH EXIT STATUS\n")
+	for code, means := range exitCodes {
+		fmt.Fprintf(&b, ".TP\n.B %d\n%s\n", code, troff(means))
 	}
 	return b.String()
 }
