@@ -199,7 +199,7 @@ func (s *AuditTrail) Events(ctx context.Context, q PageQuery) (AuditPage, error)
 				steps++
 				continue
 			}
-			if r.Link > 0 && slices.Contains([]Act{Erase, Resolve, Restore, Release}, Act(r.Action)) {
+			if r.Link > 0 && rules[Act(r.Action)].steps != nil {
 				acts = append(acts, placed{len(page.Events), r})
 			}
 			show(e)
@@ -239,18 +239,21 @@ func ofAct(acts []placed, r audit.Row) (at int, ok bool) {
 		if r.Seq <= act.Link || r.Actor != act.Actor || r.Session != act.Session {
 			continue
 		}
-		switch Act(act.Action) {
-		case Erase:
-			if r.Action == audit.ActionErase || r.Action == receipt.Action || r.Reason == "erasure "+act.Scope {
-				return act.at, true
-			}
-		case Resolve, Restore, Release: // an erased reason is empty
-			if r.Store == act.Store && r.Reason == act.Reason && (r.Action == "retain" || r.Action == "forget") {
-				return act.at, true
-			}
+		if rules[Act(act.Action)].steps(act.Row, r) {
+			return act.at, true
 		}
 	}
 	return 0, false
+}
+
+// erased are the steps of an erasure.
+func erased(act, r audit.Row) bool {
+	return r.Action == audit.ActionErase || r.Action == receipt.Action || r.Reason == "erasure "+act.Scope
+}
+
+// written are the writes of an act in its one store; an erased reason is empty.
+func written(act, r audit.Row) bool {
+	return r.Store == act.Store && r.Reason == act.Reason && (r.Action == "retain" || r.Action == "forget")
 }
 
 // Unsearched says that a lookup by name could not judge records.

@@ -80,6 +80,8 @@ type rule struct {
 	changes bool
 	// unlogged: the act needs no writable log, because it repairs the log or records nothing.
 	unlogged bool
+	// steps reports whether a record of the log is a step of the act; nil: the act works through no others.
+	steps func(act, r audit.Row) bool
 }
 
 // officer are the roles that carry out erasures, readsOf those that read them.
@@ -91,14 +93,14 @@ var (
 // rules are the only place of authorisation: an act without a rule is refused.
 var rules = map[Act]rule{
 	Create: {agents: true, changes: true}, Edit: {agents: true, changes: true}, Append: {agents: true, changes: true},
-	Forget: {agents: true, changes: true}, Restore: {changes: true}, Release: {changes: true}, Resolve: {changes: true},
+	Forget: {agents: true, changes: true}, Restore: {changes: true, steps: written}, Release: {changes: true, steps: written}, Resolve: {changes: true, steps: written},
 	Takeback: {changes: true}, Copy: {changes: true}, ExportStore: {roles: officer, readers: true}, Repair: {changes: true}, Reindex: {changes: true}, Migrate: {changes: true},
 	MakeStore: {changes: true}, ChangeWork: {changes: true},
 	Request: {roles: officer}, Plan: {roles: officer}, Hold: {roles: officer}, Unhold: {roles: officer}, Choose: {roles: officer},
 	Extend: {roles: officer}, Pause: {roles: officer}, Resume: {roles: officer}, Identify: {roles: officer}, Withdraw: {roles: officer},
 	Attest: {roles: officer}, SetPolicy: {roles: officer}, Export: {roles: officer}, Tell: {roles: officer},
 	Approve: {roles: []Role{RoleApprover, RoleOfficer}},
-	Erase:   {roles: officer, changes: true}, Sweep: {roles: officer, changes: true},
+	Erase:   {roles: officer, changes: true, steps: erased}, Sweep: {roles: officer, changes: true},
 	Verify:    {roles: []Role{RoleAuditor, RoleOfficer}, readers: true},
 	Calibrate: {}, Clear: {}, Rescan: {},
 	Acknowledge: {unlogged: true},
