@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -149,6 +150,9 @@ func (l *Log) checkpoint(ctx context.Context, key *printedKey) ([]byte, error) {
 		return nil, err
 	}
 	t, err := l.readTree()
+	if err == nil {
+		st, err = l.endStuck(ctx, st, t)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		t, err = l.newTree(ctx, st.head, key)
 	}
@@ -173,6 +177,23 @@ func (l *Log) checkpoint(ctx context.Context, key *printedKey) ([]byte, error) {
 		}
 	}
 	return l.extend(ctx, st.head, t, old, s)
+}
+
+// endStuck ends a tree that nothing was signed of and that its records cannot fill, and is then fs.ErrNotExist. Versions
+// before this one began it over an acknowledged break.
+func (l *Log) endStuck(ctx context.Context, st state, t treeState) (state, error) {
+	old, err := l.readCheckpoint(t)
+	if !errors.Is(err, ErrNoCheckpoint) {
+		return st, err
+	}
+	if _, err = l.grow(ctx, st.head, t, old); !errors.Is(err, ErrTampered) {
+		return st, err
+	}
+	st, k, err := l.settle(st, true)
+	if err == nil {
+		st.head, err = l.endTree(st.head, k, []string{t.Origin})
+	}
+	return st, cmp.Or(err, fs.ErrNotExist)
 }
 
 // newTree starts a tree over the longest run of records that ends with the head and that a verification walks: behind a

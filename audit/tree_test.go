@@ -369,6 +369,60 @@ func TestATreeBeginsBehindAChangedRecord(t *testing.T) {
 	}
 }
 
+// TestAStuckTreeIsEnded: an older version began a tree over an acknowledged break and could never sign it.
+func TestAStuckTreeIsEnded(t *testing.T) {
+	b := newBench(t)
+	b.acts(3)
+	log := filepath.Join(b.dir, "log-000001.jsonl")
+	text, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(log, []byte(strings.Replace(string(text), `"forget"`, `"forgot"`, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.wantFound("was changed")
+	if err := b.open().Acknowledge(t.Context(), "a disk fault"); err != nil {
+		t.Fatal(err)
+	}
+	old := b.open()
+	st, unlock, err := old.hold(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := old.newTree(t.Context(), st.head, nil)
+	if tree.First == 1 {
+		t.Fatal("the tree begins before the break")
+	}
+	tree.First = 1
+	if err == nil {
+		err = old.writeTree(tree)
+	}
+	if err == nil {
+		_, err = old.announce(t.Context(), st, tree)
+	}
+	unlock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.acts(1)
+	for range 2 {
+		if _, err := b.open().Checkpoint(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		b.acts(1)
+	}
+	rep := b.verify()
+	if rep.OK || !rep.Acknowledged || !strings.Contains(rep.Reason, "was changed") {
+		t.Errorf("the break is not named: %+v", rep)
+	}
+	for _, p := range rep.Proven {
+		if p.Kind == "own" && p.State != ProvenHolds {
+			t.Errorf("%+v", p)
+		}
+	}
+}
+
 func acknowledgedRollBack(t *testing.T, before, after int64) {
 	b := newBench(t)
 	b.options.SegmentBytes = before
