@@ -55,7 +55,7 @@ var commandReads = strings.Fields(`stores health watch tiers items show history 
 	quarantine/replay quarantine/stories quarantine/train
 	conflicts/list conflicts/show origin gdpr/list gdpr/status gdpr/verify gdpr/receipt gdpr/report gdpr/due gdpr/letter gdpr/register
 	audit/list audit/verify audit/prove audit/key audit/checkpoint export serve/witness serve/ssh serve/provider serve/mcp serve/metrics mcp/install turn/before demo jobs jobs/list config/check config/init config/path
-	info version help man`)
+	info version help man completion/bash completion/fish completion/powershell completion/zsh`)
 
 func leaves(c *cobra.Command, path string) map[string]bool {
 	out := map[string]bool{}
