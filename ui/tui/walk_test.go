@@ -191,7 +191,7 @@ func TestWalkTheMarkers(t *testing.T) {
 	r := startRobot(t, start{scenario: "desk,acts,conflicts", width: 100, height: 30, env: []string{p.env(), "HOME=" + p.dir}})
 	r.see("[2 Tiers]", "48,210").press("5").see("1 of 5").press("end", "k").see("4 of 5", "markers")
 	r.press("e").see("Resolve half.md with this text?", "- <<<<<<< HEAD", "+ a and b", "enter cancel").press("esc").see("kept for 30 days", "4 of 5")
-	r.press("e").see("Resolve notes/half.md", "enter cancel").press("left", "left", "left").see("[Resolve]").press("enter").see("resolved", "of 4")
+	r.press("e").see("Resolve half.md", "enter cancel").press("left", "left", "left").see("[Resolve]").press("enter").see("resolved", "of 4")
 	if seen, _ := os.ReadFile(filepath.Join(p.dir, "seen")); string(seen) != "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x\n" {
 		t.Errorf("the editor got %q", seen)
 	}

@@ -203,7 +203,7 @@ func (ed *Edits) saveDialog(e *Edit, words string) *dialog.Dialog {
 		return ed.save(ctx, e, words, f.Reason)
 	}}}, ed.otherwise(e)...)
 	numbers := esc.Sprintf("%s; %s bytes become %s.", safetext.Const(c.Counts()), prose.Group(len(e.Base)), prose.Group(len(words)))
-	title := esc.Sprintf("%s %s?", verb, name)
+	title, copies := esc.Sprintf("%s %s?", verb, name), safetext.Text{}
 	switch e.What {
 	case createItem:
 		numbers = esc.Sprintf("This writes 1 new item (%s bytes) to the store %s.", prose.Group(len(words)), esc.Line(e.Store.Name))
@@ -214,7 +214,7 @@ func (ed *Edits) saveDialog(e *Edit, words string) *dialog.Dialog {
 		title = esc.Sprintf("Resolve %s with this text?", esc.LineMax(path.Base(e.Label), prose.MaxTitle))
 		d.Name = ed.D.TypedName(e.Store, e.Label)
 		if e.Second.ID != e.Second.Target {
-			numbers = esc.Sprintf("%s The copy goes; both texts are kept.", numbers)
+			copies = esc.Const("The copy goes; both texts are kept.")
 		}
 	case releaseItem:
 		d.Must, d.Name = true, ed.D.TypedName(e.Store, e.Label)
@@ -229,7 +229,7 @@ func (ed *Edits) saveDialog(e *Edit, words string) *dialog.Dialog {
 			numbers = esc.Sprintf("%s z cannot put back what stands there now, since the scanner blocks it; its bytes are kept.", numbers)
 		}
 	}
-	d.Lines = append(d.Lines, text.Line{Value: title, Kind: text.Title}, text.Line{Value: numbers})
+	d.Lines = text.Known(text.Line{Value: title, Kind: text.Title}, text.Line{Value: numbers}, text.Line{Value: copies})
 	d.Lines = append(d.Lines, ed.D.EnvironmentOf(e.Store.Name)...)
 	if diff.Marked(words) {
 		d.Lines = append(d.Lines, text.Line{Value: esc.Const("The marks of the merge (<<<<<<<, =======, >>>>>>>) are still in the text."), Kind: text.Alert})
