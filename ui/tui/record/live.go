@@ -90,7 +90,7 @@ func (p *List[T]) arrived(page list.Fetched[Row[T]]) tea.Cmd {
 	newest := p.Kind.Live != nil && page.How == list.ArriveRefresh && p.Window.Sel == 0
 	if page.Gen == p.Window.Gen && page.Err == nil && len(page.Pages) > 0 && page.Pages[0].At == (list.From{Limit: page.Pages[0].At.Limit}) {
 		p.pulse.Read(p.D.Time.Clock.Now())
-		p.pulse.Took = page.Took
+		p.pulse.Took = min(p.pulse.Took, page.Took)
 	}
 	cmd := p.Window.Arrive(page)
 	if newest {

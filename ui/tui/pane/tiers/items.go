@@ -150,7 +150,7 @@ func (l *items) read(m list.Fetched[ItemRow]) {
 		l.pulse.Failed(now)
 	default:
 		l.pulse.Read(now)
-		l.pulse.Took = m.Took
+		l.pulse.Took = min(l.pulse.Took, m.Took)
 	}
 }
 
