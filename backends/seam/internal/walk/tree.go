@@ -1,8 +1,10 @@
 package walk
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"iter"
 	"slices"
@@ -269,7 +271,7 @@ type scan struct {
 	linked atomic.Bool // a file has more than one name
 	met    []met
 	names  []byte // buffers
-	rows   []row
+	taken  []entry
 	*Tree
 }
 
@@ -413,7 +415,7 @@ func (d *folder) take(before *folder) bool {
 
 // read collects the names that the rules admit; none of a git repository's own directory.
 func (s *scan) read(d *folder, dir *rootdir.Dir) error {
-	names, rows, r := s.names[:0], s.rows[:0], s.rules
+	names, taken, r := s.names[:0], s.taken[:0], s.rules
 	var marks gitlog.Marks
 	err := dir.Names(".", func(name []byte, isDir bool) bool {
 		marks.See(string(name), isDir)
@@ -426,7 +428,7 @@ func (s *scan) read(d *folder, dir *rootdir.Dir) error {
 		case r.Aside != nil && r.Aside(d.path, name):
 			d.aside = append(d.aside, string(name))
 		case r.Take == nil || r.Take(d.path, name):
-			rows = append(rows, row{name: uint32(len(names)), length: uint16(len(name))})
+			taken = append(taken, entry{begin(name), uint32(len(names)), uint16(len(name))})
 			names = append(names, name...)
 		case r.Linked && r.Enter(rootdir.Place{Dir: d.path, Name: string(name)}.Path()):
 			d.links = append(d.links, string(name))
@@ -439,13 +441,45 @@ func (s *scan) read(d *folder, dir *rootdir.Dir) error {
 	})
 	slices.Sort(d.links)
 	if d.path != "" && marks.Repository() {
-		names, rows, d.subs, d.aside, d.links = names[:0], rows[:0], nil, nil, nil
+		names, taken, d.subs, d.aside, d.links = names[:0], taken[:0], nil, nil, nil
 	}
-	d.names, d.rows = string(names), slices.Clone(rows)
-	s.names, s.rows = names, rows
-	slices.SortFunc(d.rows, func(a, b row) int { return strings.Compare(d.name(&a), d.name(&b)) })
+	s.names, s.taken = names, taken
+	d.keep(names, taken)
 	slices.SortFunc(d.subs, func(a, b sub) int { return compareDirs(a.name, b.name) })
 	return err
+}
+
+// entry is a name in the buffer of a directory's names.
+type entry struct {
+	begin  uint64 // of the name
+	at     uint32
+	length uint16
+}
+
+// begin is a number in whose order names are that differ in their first eight bytes. No name has a zero byte.
+func begin(name []byte) uint64 {
+	var first [8]byte
+	copy(first[:], name)
+	return binary.BigEndian.Uint64(first[:])
+}
+
+// keep makes the rows of the names, both in the order of names.
+func (d *folder) keep(names []byte, taken []entry) {
+	name := func(e entry) []byte { return names[e.at : e.at+uint32(e.length)] }
+	slices.SortFunc(taken, func(a, b entry) int {
+		if a.begin != b.begin {
+			return cmp.Compare(a.begin, b.begin)
+		}
+		return bytes.Compare(name(a), name(b))
+	})
+	var all strings.Builder
+	all.Grow(len(names))
+	d.rows = make([]row, len(taken))
+	for i, e := range taken {
+		d.rows[i] = row{name: uint32(all.Len()), length: e.length}
+		all.Write(name(e))
+	}
+	d.names = all.String()
 }
 
 // file looks at one file of a directory. A row without a name is left out.
