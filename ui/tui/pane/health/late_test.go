@@ -178,3 +178,19 @@ func TestEnterLeadsToWhatIsOverItsCap(t *testing.T) {
 	counts[1].Bytes = 3000
 	enter("items", desk.ScopeOf{Store: "a"})
 }
+
+// TestRunningProbesAreSaid: a store is not called well before its slow checks have ended.
+func TestRunningProbesAreSaid(t *testing.T) {
+	p := newWatch(pane.NewBench(desktest.New(backends.Member{Name: "a", Location: "/a"})), 0, nil)
+	o := observed{name: "a", known: true, report: backends.HealthReport{Store: "a", Status: model.NewHealth(time.Now())}}
+	for _, o.report.Status.Probing = range []bool{false, true} {
+		row := p.row(o)
+		for what, words := range map[string]string{
+			"row": row.Cells[len(row.Cells)-1].String(), "detail": p.describe(o)[1].Value.String(), "linear": tellStore(p.d.Esc, o).String(),
+		} {
+			if strings.Contains(words, probing) != o.report.Status.Probing {
+				t.Errorf("probing %t: the %s says %q", o.report.Status.Probing, what, words)
+			}
+		}
+	}
+}

@@ -119,6 +119,8 @@ func (p *watch) row(o observed) record.Row[observed] {
 			message, told = esc.LineMax(status.Findings[0].Message, prose.MaxReason), paint.ToneWarn
 		case !status.OK:
 			message, told = esc.LineMax(status.Message, prose.MaxReason), paint.ToneWarn
+		case status.Probing:
+			message = esc.Const(probing)
 		case !o.counted:
 			message = safetext.Text{}
 		default:
@@ -141,6 +143,8 @@ func (p *watch) describe(o observed) []text.Line {
 	switch {
 	case !o.known:
 		head = append(head, desk.Field("health", esc.Const("not checked yet")))
+	case r.Status.OK && r.Status.Probing && len(r.Status.Findings) == 0:
+		head = append(head, text.State(p.d.St, paint.ToneGood, esc.Const("OK so far: "+probing)).Named(esc.Const("health")))
 	case r.Status.OK && len(r.Status.Findings) == 0:
 		head = append(head, text.State(p.d.St, paint.ToneGood, esc.Const("OK, it answers")).Named(esc.Const("health")))
 	case r.Status.OK:
@@ -269,9 +273,15 @@ func holds(s model.Store, counts []model.TierCount) (h holding) {
 	return h
 }
 
+// probing is said of a store whose slow probes have never ended.
+const probing = "slow checks still run"
+
 func tellStore(esc safetext.Escaper, o observed) safetext.Text {
 	status := o.report.Status
 	said := status.Message
+	if status.OK && status.Probing {
+		said = probing
+	}
 	if status.OK && len(status.Findings) > 0 {
 		said = status.Findings[0].Message
 	}
