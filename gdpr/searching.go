@@ -62,8 +62,8 @@ func (t *teller) tell(done, bytes int64) {
 	}
 	s := t.at
 	s.Done, s.Bytes = done, bytes
-	if done > s.Total { // items came, or the store counts others than it lists
-		s.Total = 0
+	if s.Total > 0 { // items came, or the store counts others than it lists
+		s.Total = max(s.Total, done)
 	}
 	if spent := t.now().Sub(t.begun); done > 0 && s.Total > done && spent > 0 {
 		s.Left = time.Duration(float64(spent) * float64(s.Total-done) / float64(done))
