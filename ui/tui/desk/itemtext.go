@@ -42,17 +42,13 @@ func ItemText(d *Desk, s model.Store, it model.Item) *text.Page {
 	if it.Body == "" {
 		head = append(head, text.Line{Value: esc.Const("The body is empty."), Kind: text.Note})
 	}
-	size := esc.Const(prose.Bytes(it.Bytes))
-	if spec.Cap > 0 {
-		size = esc.Sprintf("%s, cap %s", size, prose.Capacity(spec))
-	}
 	tier := esc.Line(it.Tier)
 	if spec.Title != "" {
 		tier = esc.Sprintf("%s (%s)", tier, esc.Line(spec.Title))
 	}
 	page := text.NewPage(head, it.Body)
 	page.Foot = append(linkLines(esc, it), text.Line{Kind: text.Blank}, Field("reference", esc.Line(model.Ref{Store: s.Name, ID: it.ID}.String())), Field("tier", tier))
-	page.Foot = append(page.Foot, text.Known(Field("scope", esc.Line(it.Scope)), Field("size", size), Field("changed", esc.Const(Changed(d, it.Modified))))...)
+	page.Foot = append(page.Foot, text.Known(Field("scope", esc.Line(it.Scope)), Field("size", sizeText(esc, spec, it)), Field("changed", esc.Const(Changed(d, it.Modified))))...)
 	if d.Origins != nil {
 		page.Foot = append(page.Foot, Field("written by", written))
 	}
