@@ -238,7 +238,7 @@ func atEnd(out []Match, r *Row, name, stem, ext string) []Match {
 		}
 	}
 	bases := []string{strings.TrimRight(stem[:loc[0]], " ") + ext}
-	if r.Number == rowSynology { // a host may contain the separator
+	if r.Tool == "synology" { // a host may contain the separator
 		for rest := stem[:loc[0]]; ; {
 			i := strings.LastIndexByte(rest, '_')
 			if i <= 0 {

@@ -1,6 +1,7 @@
 package names_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -52,6 +53,17 @@ func said(all []names.Match) []string {
 		out = append(out, m.Row.What+" → "+strings.Join(m.Bases, " | "))
 	}
 	return out
+}
+
+// TestAnUnderscoreBelongsToTheName: only a host of Synology's form may contain the separator.
+func TestAnUnderscoreBelongsToTheName(t *testing.T) {
+	for _, n := range []string{"my_note-conflict-20260527.md", "my_note-conflict-LAPTOP.md"} {
+		for _, m := range names.Classify(n, nil) {
+			if !slices.Equal(m.Bases, []string{"my_note.md"}) {
+				t.Errorf("%q has the bases %q by %q", n, m.Bases, m.Row.What)
+			}
+		}
+	}
 }
 
 // TestTraps: ordinary names must match nothing, or only forms that the texts must confirm.

@@ -18,11 +18,8 @@ const (
 	wordsIn = `(?i)^`
 )
 
-// Numbers of rows that the code refers to.
-const (
-	rowGoogle   = 9
-	rowSynology = 15
-)
+// rowGoogle is a number of a row that the code refers to.
+const rowGoogle = 9
 
 // expression is compiled on first use: most commands look for no copies.
 type expression func() *regexp.Regexp
