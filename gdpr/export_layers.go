@@ -152,7 +152,7 @@ func (e *exporter) found(ctx context.Context, s model.Store, q *search) error {
 			at := it.Modified.UTC()
 			x.Modified = &at
 		}
-		if !f.Tagged && slices.Contains(f.Named, namedBeside) {
+		if !f.Tagged && slices.Equal(f.Named, []string{namedBeside}) {
 			e.leaveOut(s.Name, it.ID, f.Layer, f.Reason, "its text does not name the person; of the rows that do, the lines are given by themselves")
 			continue
 		}

@@ -13,6 +13,7 @@ import (
 
 	"memdesk/backends"
 	"memdesk/gdpr/receipt"
+	"memdesk/internal/testpg"
 	"memdesk/model"
 	"memdesk/undo"
 )
@@ -285,4 +286,43 @@ func TestAnExportIsOnRecordBeforeItIsWritten(t *testing.T) {
 		t.Errorf("%+v, %v; want the first alone", got.Exports, err)
 	}
 
+}
+
+// TestAnExportHoldsAnItemWrittenDuringTheSearch: a search that has read an item without the person finds it by its rows, and
+// reads it anew. Its text may name the person by then.
+func TestAnExportHoldsAnItemWrittenDuringTheSearch(t *testing.T) {
+	w := newWorld(t)
+	schema, err := os.ReadFile(filepath.Join("..", "backends", "records", "langgraph", "testdata", "javascript.sql"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dsn := testpg.DSN(t)
+	testpg.Exec(t, dsn, string(schema)+`;
+		INSERT INTO checkpoints VALUES ('t1', '', '2', NULL, 'json', '{"channel_versions":{"messages":"2"}}', '{}');
+		INSERT INTO checkpoint_blobs VALUES ('t1', '', 'messages', '1', 'json', convert_to('"of `+name+`"', 'UTF8')), ('t1', '', 'messages', '2', 'json', NULL)`)
+	say := func(words string) {
+		testpg.Exec(t, dsn, `UPDATE checkpoint_blobs SET blob = convert_to('[{"role":"user","content":"`+words+`"}]', 'UTF8') WHERE version = '2'`)
+	}
+	say("rye")
+	t.Setenv("MEMDESK_GDPR_DSN", dsn)
+	w.more = []backends.StoreConfig{{Name: "graph", Kind: "langgraph", DSNEnv: "MEMDESK_GDPR_DSN"}}
+	w.extra = append(w.extra, func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+		if c.Op != model.OpTexts {
+			return next(ctx)
+		}
+		say("rye")
+		err := next(ctx)
+		say("met " + name)
+		return err
+	})
+	w.open()
+	r := w.file()
+	e, ix, _ := export(t, w, r.ID)
+	texts := ""
+	for _, x := range e.Items {
+		texts += x.ID + ": " + x.Body + "\n"
+	}
+	if !strings.Contains(texts, "thread/t1: ") {
+		t.Errorf("the item that was written is not given: %q, %+v", texts, ix.Found)
+	}
 }
