@@ -20,6 +20,7 @@ import (
 // nobody wrote since, and an undo must name the field that does not, elsewhere. A rewrite of both must do the same.
 func TestAnEditedRowComesBackInItsForms(t *testing.T) {
 	const payload = `{"n":1.50,"user_id":"ada","data":"Ada likes rye","t":true,"hash":"x","textLemmatized":"ada like rye","createdAt":"2026-01-01T00:00:00.000Z"}`
+	const before = `{"user_id":"ada","data":"Ada likes rye","hash":"x","textLemmatized":"ada like rye","createdAt":"2026-01-01T00:00:00.000Z","mood":"good","topic":"food"}`
 	field := func(names ...string) (out []model.Field) {
 		for _, n := range names {
 			out = append(out, model.Field{Name: n, Value: "new"})
@@ -35,6 +36,10 @@ func TestAnEditedRowComesBackInItsForms(t *testing.T) {
 		"mem0": {"mem0", `INSERT INTO vectors VALUES ('m1', x'0000803f', '` + payload + `')`, `vectors.payload`, "m1",
 			func(path string) (model.Store, error) { return mem0.Open(t.Context(), mem0.Config{Path: path}) }, field("n"),
 			`UPDATE vectors SET payload = json_set(payload, '$.agent_id', 'desk')`, "payload.t"},
+		"mem0 whose copy stands before a field": {"mem0", `INSERT INTO vectors VALUES ('m1', x'0000803f', '` + before + `')`, `vectors.payload`, "m1",
+			func(path string) (model.Store, error) { return mem0.Open(t.Context(), mem0.Config{Path: path}) }, nil, "", ""},
+		"mem0 that loses a field before another": {"mem0", `INSERT INTO vectors VALUES ('m1', x'0000803f', '` + before + `')`, `vectors.payload`, "m1",
+			func(path string) (model.Store, error) { return mem0.Open(t.Context(), mem0.Config{Path: path}) }, field("topic"), "", ""},
 		"mastra memory": {"mastra", `INSERT INTO mastra_resources (id, workingMemory, metadata, createdAt, updatedAt) VALUES ('ada', NULL, NULL, 'c', 'u')`, `mastra_resources.workingMemory`, "resource/ada",
 			func(path string) (model.Store, error) { return mastra.Open(t.Context(), mastra.Config{Path: path}) }, nil,
 			`UPDATE mastra_resources SET updatedAt = 'later'`, "workingMemory"},

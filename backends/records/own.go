@@ -87,6 +87,16 @@ func (o *Own) put(tx Tx, key string, rows []model.BesideRow) error {
 	return nil
 }
 
+// shows reports whether an item is a document. The order of the fields is the store's own: a document has a field
+// that the item had lost at its end, and a row that is put back has it in its old place.
+func shows(it model.Item, doc model.Document) bool {
+	sorted := func(d model.Document) model.Revision {
+		d.Meta = slices.SortedStableFunc(slices.Values(d.Meta), func(a, b model.Field) int { return strings.Compare(a.Name, b.Name) })
+		return model.RevisionOf(d)
+	}
+	return sorted(it.Document()) == sorted(doc)
+}
+
 // compare warns of what is not as in the kept rows: columns, or the members of one that is a JSON object.
 func (o *Own) compare(tx Tx, c *Change, kept []model.BesideRow) error {
 	now, _, err := o.read(tx, c.Row.Key)

@@ -62,7 +62,7 @@ func (a *store) Retain(ctx context.Context, req model.RetainRequest) (model.Reta
 		}
 		if err == nil {
 			it := t.item(row)
-			if whole && it.Revision != model.RevisionOf(doc) || t.revives(req) && it.Body != req.Content {
+			if whole && !shows(it, doc) || t.revives(req) && it.Body != req.Content {
 				return model.Errorf(model.InvalidInput, op, "the rows that were kept are of another text than the item's")
 			}
 			res = model.RetainResult{ID: it.ID, Bytes: it.Bytes, Revision: it.Revision, Warnings: warnings, Displaced: displaced}
