@@ -2,6 +2,7 @@ package conflict
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"memdesk/conflict/merge"
@@ -98,6 +99,8 @@ func (c *Comparison) fromHistory(ctx context.Context, h model.History, before ti
 		return false
 	}
 	c.Unknown = "the store has no version from before both"
+	// a store that records changes lists the oldest first
+	slices.SortStableFunc(all.Versions, func(a, b model.Version) int { return b.At.Compare(a.At) })
 	for _, v := range all.Versions[:min(len(all.Versions), maxVersions)] {
 		if !v.Readable || v.At.IsZero() || v.At.After(before) { // of an unknown time it may be later than both
 			continue

@@ -323,3 +323,31 @@ func (dated) Revisions(context.Context, string) (model.Versions, error) {
 func (d dated) ReadRevision(context.Context, string, string) (model.Item, error) {
 	return model.Item{Body: string(d)}, nil
 }
+
+// TestTheAncestorOfChangesIsTheNewest: a store that records changes lists the oldest first.
+func TestTheAncestorOfChangesIsTheNewest(t *testing.T) {
+	const base, copied = "n.md", "n.sync-conflict-20260527-083015-K3ZQ7AB.md"
+	d := newDesk(t, map[string]string{base: "by the base\n", copied: "by the copy\n"})
+	d.store.History = changes(60)
+	c := d.find(copied)
+	c.BaseTime, c.CopyTime = time.Unix(58, 0), time.Now()
+	got, err := conflict.Compare(t.Context(), d.store, c)
+	if err != nil || got.Origin != "version v58 of the store, by time" {
+		t.Fatalf("%q, %v", got.Origin, err)
+	}
+}
+
+// changes is a history of so many changes, one a second.
+type changes int
+
+func (n changes) Revisions(context.Context, string) (out model.Versions, err error) {
+	out.State = model.Recorded
+	for i := range int64(n) {
+		out.Versions = append(out.Versions, model.Version{ID: fmt.Sprint("v", i), Readable: true, At: time.Unix(i, 0), Change: &model.Edit{}})
+	}
+	return out, nil
+}
+
+func (changes) ReadRevision(_ context.Context, _, version string) (model.Item, error) {
+	return model.Item{Body: version + "\n"}, nil
+}
