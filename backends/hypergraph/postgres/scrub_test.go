@@ -577,3 +577,25 @@ func TestScrubOfSideTablesIsPlanned(t *testing.T) {
 		t.Errorf("left %s", got)
 	}
 }
+
+// TestTheListOfSideRows: the name of the workspace is no cell of a row, for a scrub leaves it too.
+func TestTheListOfSideRows(t *testing.T) {
+	t.Parallel()
+	dsn := testpg.DSN(t)
+	s, err := postgres.Create(t.Context(), postgres.Config{DSN: model.NewSecret(dsn), Workspace: hers})
+	must(t, err)
+	defer s.Close()
+	testpg.Exec(t, dsn, `CREATE TABLE memdesk.scans (workspace text, node_id text, note text, page bytea);
+		INSERT INTO memdesk.scans VALUES ('`+hers+`', 'x', 'a pier', '\x00ff01'), ('`+hers+`', 'x', 'a blank page', NULL), ('other', 'x', 'a quay', '\x00')`)
+	var got []string
+	req := model.ScrubRequest{Dry: true, Held: []string{hypergraph.NodeItemID("x")}, SideRows: func(row model.SideRow) {
+		for _, c := range row.Cells {
+			got = append(got, fmt.Sprintf("%s: %q, %q", c.Column, c.Text, c.Words))
+		}
+	}}
+	_, err = s.Maintainer().Scrub(t.Context(), req)
+	must(t, err)
+	if want := []string{`node_id: "x", "x"`, `note: "a pier", "a pier"`, `node_id: "x", "x"`, `note: "a blank page", "a blank page"`}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}

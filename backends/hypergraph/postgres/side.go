@@ -213,7 +213,7 @@ func (t *sideTable) heldBy(table string) (out []tie) {
 	return out
 }
 
-// list shows the rows to SideRows, vectors and bytes left out.
+// list shows the rows to SideRows, vectors and bytes left out, and the workspace, whose name a scrub leaves too.
 func (t *sideTable) list(table string) error {
 	var what, these []string
 	for _, h := range t.held {
@@ -227,7 +227,7 @@ func (t *sideTable) list(table string) error {
 	}
 	var columns []column
 	for _, c := range t.columns {
-		if slices.Contains(itemTables[table], c.name) || c.kind == "bytea" || strings.Contains(c.kind, "vec") {
+		if c.text && c.name == "workspace" || slices.Contains(itemTables[table], c.name) || c.kind == "bytea" || strings.Contains(c.kind, "vec") {
 			continue
 		}
 		words := `''`
