@@ -578,7 +578,7 @@ func TestScrubOfSideTablesIsPlanned(t *testing.T) {
 	}
 }
 
-// TestTheListOfSideRows: the name of the workspace is no cell of a row, for a scrub leaves it too.
+// TestTheListOfSideRows: the name of the workspace is no cell of a row, for a scrub leaves it too, and bytes are told.
 func TestTheListOfSideRows(t *testing.T) {
 	t.Parallel()
 	dsn := testpg.DSN(t)
@@ -595,7 +595,8 @@ func TestTheListOfSideRows(t *testing.T) {
 	}}
 	_, err = s.Maintainer().Scrub(t.Context(), req)
 	must(t, err)
-	if want := []string{`node_id: "x", "x"`, `note: "a pier", "a pier"`, `node_id: "x", "x"`, `note: "a blank page", "a blank page"`}; !slices.Equal(got, want) {
+	if want := []string{`node_id: "x", "x"`, `note: "a pier", "a pier"`, `page: "(3 bytes that are no text)", ""`,
+		`node_id: "x", "x"`, `note: "a blank page", "a blank page"`, `page: "", ""`}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 }

@@ -213,7 +213,7 @@ func (t *sideTable) heldBy(table string) (out []tie) {
 	return out
 }
 
-// list shows the rows to SideRows, vectors and bytes left out, and the workspace, whose name a scrub leaves too.
+// list shows the rows to SideRows, of bytes their number, vectors left out, and the workspace, whose name a scrub leaves too.
 func (t *sideTable) list(table string) error {
 	var what, these []string
 	for _, h := range t.held {
@@ -227,14 +227,17 @@ func (t *sideTable) list(table string) error {
 	}
 	var columns []column
 	for _, c := range t.columns {
-		if c.text && c.name == "workspace" || slices.Contains(itemTables[table], c.name) || c.kind == "bytea" || strings.Contains(c.kind, "vec") {
+		if c.text && c.name == "workspace" || slices.Contains(itemTables[table], c.name) || strings.Contains(c.kind, "vec") {
 			continue
 		}
-		words := `''`
+		text, words := quote(c.name)+`::text`, `''`
+		if c.kind == "bytea" {
+			text = `'(' || octet_length(` + quote(c.name) + `) || ' bytes that are no text)'`
+		}
 		if c.number {
 			words = `COALESCE(` + c.spellings() + `, '')`
 		}
-		columns, what = append(columns, c), append(what, `COALESCE(`+quote(c.name)+`::text, '')`, words)
+		columns, what = append(columns, c), append(what, `COALESCE(`+text+`, '')`, words)
 	}
 	if len(columns) == 0 || len(these) == 0 && t.req.Concerns == nil {
 		return nil
