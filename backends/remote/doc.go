@@ -266,8 +266,8 @@ type version struct {
 
 type edit struct {
 	Action   string  `json:"action"`
-	Previous *string `json:"previous"`
-	New      *string `json:"new"`
+	Previous *string `json:"previous,omitempty"`
+	New      *string `json:"new,omitempty"`
 }
 
 type quarantineList struct {

@@ -95,6 +95,9 @@ func (s schemas) object(t reflect.Type) object {
 		}
 		properties[name] = s.of(f.Type)
 		if !strings.Contains(rest, "omitempty") {
+			if f.Type.Kind() == reflect.Pointer {
+				panic(t.Name() + "." + name + " is required, and an answer may hold null instead")
+			}
 			required = append(required, name)
 		}
 	}
