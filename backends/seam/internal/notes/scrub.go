@@ -379,7 +379,7 @@ func (w *scrubbing) apart(book []byte, each func(id string, entry []byte)) (rest
 	return rest, func(b []byte) []byte { return []byte(strings.NewReplacer(was...).Replace(string(b))) }
 }
 
-// entries lists the entries of notes on hold in the books, or with them the whole books.
+// entries lists the entries of notes on hold in the books, or with them the rest of the books.
 func (w *scrubbing) entries() error {
 	if len(w.req.Held) == 0 && w.req.Concerns == nil {
 		return nil
@@ -392,8 +392,15 @@ func (w *scrubbing) entries() error {
 			tell := func(text []byte, of ...string) {
 				w.req.SideRows(model.SideRow{Layer: cmp.Or(f.side.Name, f.id), Of: of, Cells: []model.SideCell{{Text: string(text), Words: string(text)}}})
 			}
-			w.apart(book, func(id string, entry []byte) { tell(entry, id) })
+			told := map[string]bool{}
+			w.apart(book, func(id string, entry []byte) {
+				told[slugOf(id)] = true
+				tell(entry, id)
+			})
 			if w.req.Concerns != nil {
+				if rest, _, err := cutSlugs(book, func(slug string) bool { return told[slug] }); err == nil {
+					book = rest
+				}
 				tell(book)
 			}
 		}
