@@ -30,9 +30,6 @@ func OwnColumns(table, key string, columns ...string) *Own {
 
 // read returns the row, and a digest of it.
 func (o *Own) read(tx Tx, key string) (rows []model.BesideRow, digest string, err error) {
-	if o == nil {
-		return nil, "", nil
-	}
 	rows, err = KeepRows(tx, o.Table, o.Columns, `SELECT `+strings.Join(o.Read, `, `)+` FROM `+o.Table+` m WHERE m.`+o.Row, key)
 	h := sha256.New()
 	for _, r := range rows {
@@ -49,11 +46,14 @@ func (o *Own) read(tx Tx, key string) (rows []model.BesideRow, digest string, er
 // save writes an edit. It returns the columns that it displaced, for the undo. An undo writes them back whole where
 // nobody wrote since the edit; elsewhere it says which of them stay different.
 func (t *Table) save(tx Tx, c *Change, req model.RetainRequest) (*model.Beside, error) {
-	was, seen, err := t.Own.read(tx, c.Row.Key)
-	if err != nil {
-		return nil, err
+	if t.Own == nil || req.Erase { // an erasure has no undo
+		return nil, t.Save(tx, c)
 	}
-	if err := t.Save(tx, c); err != nil || t.Own == nil || req.Erase {
+	was, seen, err := t.Own.read(tx, c.Row.Key)
+	if err == nil {
+		err = t.Save(tx, c)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if b := req.Beside; req.Restore && b != nil && b.Left != "" {
