@@ -58,7 +58,10 @@ func (t *Table) save(tx Tx, c *Change, req model.RetainRequest) (*model.Beside, 
 	}
 	if b := req.Beside; req.Restore && b != nil && b.Left != "" {
 		if seen == b.Left {
-			err, c.Warnings, c.whole = t.Own.put(tx, c.Row.Key, b.Rows), nil, true // the vectors are those of this text
+			err, c.whole = t.Own.put(tx, c.Row.Key, b.Rows), true
+			if t.Vector != "" { // it is in the row, and of this text; the program may have made one that lies elsewhere anew
+				c.Warnings = nil
+			}
 		} else {
 			err = t.Own.compare(tx, c, b.Rows)
 		}
