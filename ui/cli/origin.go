@@ -191,8 +191,11 @@ func (a *app) printTakeback(f takebackFlags, plan, done []origin.Taken, ids []st
 
 // listRecalls prints which caller was given which item, oldest first.
 func (a *app) listRecalls(actor string, since, until time.Time) error {
-	tab := a.table("AT", "ACTOR", "CLIENT", "SESSION", "VERB", "REF")
-	err := a.session.Trace.All(func(r origin.Recall) bool {
+	tab, err := a.listed("AT", "ACTOR", "CLIENT", "SESSION", "VERB", "REF")
+	if err != nil {
+		return err
+	}
+	err = a.session.Trace.All(func(r origin.Recall) bool {
 		if actor != "" && r.Actor != actor || len(a.flags.stores) > 0 && !slices.Contains(a.flags.stores, r.Store) || r.At.Before(since) || !until.IsZero() && !r.At.Before(until) {
 			return true
 		}

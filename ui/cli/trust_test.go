@@ -84,6 +84,7 @@ func TestNoFlagIsDropped(t *testing.T) {
 		{"recall", "harbour", "--explain", "crewship:AGENT.md", "--since", "2026-01-01"}, {"recall", "harbour", "--explain", "crewship:AGENT.md", "--origin"},
 		{"recall", "harbour", "--limit", "-1"}, {"items", "--query", "nowhere", "--sort", "nonsense"}, {"recall", "harbour", "--bytes", "300"}, {"recall", "harbour", "--format", "claude"},
 		{"audit", "list", "--recalls", "--target", "crewship:AGENT.md"}, {"audit", "list", "--recalls", "--limit", "1"}, {"audit", "list", "--recalls", "--store-events"},
+		{"audit", "list", "--recalls", "--sort", "seq"},
 		{"--read-only", "mcp", "install", "claude", "--url", "http://127.0.0.1:1/mcp", "--token-env", "T", "--dry-run"},
 		{"mcp", "install", "claude", "--url", "http://127.0.0.1:1/mcp", "--token-env", "T", "--dry-run"},
 	} {
