@@ -140,18 +140,18 @@ func newWriterRow(r origin.Row, kept string, ok bool) writerRow {
 		return writerRow{nil, origin.Unknown}
 	}
 	o := newOriginRow(r, kept)
-	return writerRow{&o, writerWords(r)}
+	return writerRow{&o, writerWords(r, kept)}
 }
 
 // writerWords are actor, source and trust, without those that are not known and without a trust that the store's own
-// words say.
-func writerWords(r origin.Row) string {
+// words say. What an agent said of itself takes nothing away.
+func writerWords(r origin.Row, kept string) string {
 	source := r.Source()
 	if r.Channel == origin.Unknown {
 		source = r.Detail
 	}
 	trust := r.Trust
-	if slices.Contains(strings.Fields(r.Detail), trust) {
+	if kept == origin.InStore && slices.Contains(strings.Fields(r.Detail), trust) {
 		trust = ""
 	}
 	words := slices.DeleteFunc([]string{r.Actor, source, trust}, func(s string) bool { return s == "" || s == origin.Unknown })
