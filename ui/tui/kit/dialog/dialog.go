@@ -428,7 +428,7 @@ func (md *Modal) Bindings() []act.Act {
 		}
 		var answers []act.Act
 		if n, no, _ := d.yes(); no == "" {
-			answers = append(answers, push(n, "y", "do what is asked, where one button acts and nothing has to be typed"))
+			answers = append(answers, push(n, "y", "do what is asked, where one button acts and nothing more has to be typed"))
 		}
 		for n, c := range d.Choices {
 			if c.Key != "" {
@@ -458,7 +458,7 @@ func (d *Dialog) yes() (choice int, no string, lacks int) {
 		no = "this is a form: its button goes on"
 	case d.Must && strings.TrimSpace(d.Reason.Value()) == "":
 		no, lacks = "a reason has to be given first", onReason
-	case !d.Name.IsEmpty():
+	case !d.Name.IsEmpty() && strings.TrimSpace(d.typed.Value()) == "": // Enter, which y pushes, compares it
 		no, lacks = "the name has to be typed first", onName
 	}
 	return acts[0], no, lacks

@@ -90,3 +90,21 @@ func TestAReasonIsForTheChoiceThatWrites(t *testing.T) {
 		}
 	}
 }
+
+// TestYActsOnceAllIsTyped: y says what is missing only while it is missing, and then pushes the button.
+func TestYActsOnceAllIsTyped(t *testing.T) {
+	nothing := func(context.Context, Filled) Acted { return Acted{} }
+	d := &Dialog{Name: safetext.Const("ada"), Must: true, Choices: []Choice{{Verb: "Forget", Typed: true, Act: nothing}}}
+	for _, step := range []struct {
+		field *text.Input
+		value string
+		lacks int
+	}{{nil, "", onReason}, {&d.Reason, "moved", onName}, {&d.typed, "ada", onCancel}} {
+		if step.field != nil {
+			step.field.Set(step.value)
+		}
+		if _, no, lacks := d.yes(); lacks != step.lacks || (no == "") != (lacks == onCancel) {
+			t.Errorf("with %q: %q, stop %d, want %d", step.value, no, lacks, step.lacks)
+		}
+	}
+}
