@@ -193,4 +193,10 @@ func TestRunningProbesAreSaid(t *testing.T) {
 			}
 		}
 	}
+	o.counted, o.shown, o.over = true, 1204, 1
+	for _, got := range []string{p.row(o).Cells[5].String(), tellStore(p.d.Esc, o).String()} { // the counts are there already
+		if !strings.Contains(got, "1,204 items, 1 over cap; "+probing) {
+			t.Errorf("counted, a row says %q", got)
+		}
+	}
 }

@@ -119,7 +119,7 @@ func (p *watch) row(o observed) record.Row[observed] {
 			message, told = esc.LineMax(status.Findings[0].Message, prose.MaxReason), paint.ToneWarn
 		case !status.OK:
 			message, told = esc.LineMax(status.Message, prose.MaxReason), paint.ToneWarn
-		case status.Probing:
+		case status.Probing && !o.counted:
 			message = esc.Const(probing)
 		case !o.counted:
 			message = safetext.Text{}
@@ -127,6 +127,9 @@ func (p *watch) row(o observed) record.Row[observed] {
 			var over safetext.Text
 			if message, over = o.words(esc); o.over > 0 {
 				row.Runs = map[int][]paint.Stretch{5: {{Start: message.Len() - over.Len(), End: message.Len(), Look: paint.LookWarn}}}
+			}
+			if status.Probing {
+				message = esc.Sprintf("%s; %s", message, probing)
 			}
 		}
 	}
@@ -280,7 +283,10 @@ func tellStore(esc safetext.Escaper, o observed) safetext.Text {
 	status := o.report.Status
 	said := status.Message
 	if status.OK && status.Probing {
-		said = probing
+		if said = probing; o.counted {
+			all, _ := o.words(esc)
+			said = all.String() + "; " + probing
+		}
 	}
 	if status.OK && len(status.Findings) > 0 {
 		said = status.Findings[0].Message
