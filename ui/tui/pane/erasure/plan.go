@@ -240,12 +240,12 @@ func storeWords(esc safetext.Escaper, s gdpr.StorePlan, words string) safetext.T
 // share says how much of a store's items is changed.
 func share(n, of int64) string {
 	switch pct := float64(n) * 100 / float64(of); {
-	case n == of:
+	case n >= of:
 		return "all " + prose.Group(of)
 	case pct < 1:
 		return "less than 1 %"
 	default:
-		return strconv.Itoa(int(pct+0.5)) + " %"
+		return strconv.Itoa(min(int(pct+0.5), 99)) + " %" // rounded, it would say that nothing stays
 	}
 }
 

@@ -220,3 +220,12 @@ func TestARowOfThePlanKeepsItsWarning(t *testing.T) {
 		t.Errorf("in the detail: %q", got)
 	}
 }
+
+// TestAShareIsNotRoundedToAll: while one item of a store stays, no row may say that all of them are changed.
+func TestAShareIsNotRoundedToAll(t *testing.T) {
+	for want, n := range map[string]int64{"all 1,000": 1000, "99 %": 999, "50 %": 500, "less than 1 %": 9} {
+		if got := share(n, 1000); got != want {
+			t.Errorf("%d of 1000: %q, want %q", n, got, want)
+		}
+	}
+}
