@@ -218,7 +218,7 @@ func TestErasureFaults(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(o.dir, "state", "memdesk", "gdpr", "requests", "er-20260220-0123abcd.json"), []byte("{"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		o.console(100, 24).see("in 31 days", "1 request cannot be read")
+		o.console(100, 24).see("6 Erasure 0+", "in 31 days", "1 request cannot be read")
 	})
 	t.Run("read-only", func(t *testing.T) {
 		t.Parallel()

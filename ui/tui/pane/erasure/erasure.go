@@ -42,7 +42,10 @@ type dueTick struct{}
 
 // dues counts the requests that need an answer soon, the first of them in days days, and those that wait for this
 // operator's approval.
-type dues struct{ soon, overdue, days, approve int }
+type dues struct {
+	soon, overdue, days, approve int
+	unread                       bool // others cannot be read, and may be due
+}
 
 // countDue counts off the update loop, and repeats after dueEvery.
 func (p *screen) countDue() tea.Cmd {
@@ -55,11 +58,13 @@ func (p *screen) countDue() tea.Cmd {
 		if err != nil && !errors.As(err, new(gdpr.Damaged)) {
 			return nil // the pane says why when it is opened
 		}
-		return p.dueOf(all)
+		return p.dueOf(all, err)
 	}))
 }
 
-func (p *screen) dueOf(all []operator.ErasureRequest) (n dues) {
+// dueOf counts what could be read; err is gdpr.Damaged for the rest.
+func (p *screen) dueOf(all []operator.ErasureRequest, err error) (n dues) {
+	n.unread = err != nil
 	now := p.D.Time.Clock.Now()
 	for _, r := range all {
 		if r.State == gdpr.StatePlanned && p.D.Erasure.Rules().RequireApproval && p.D.Erasure.BySession(&r.Request) {
@@ -81,20 +86,26 @@ func (p *screen) dueOf(all []operator.ErasureRequest) (n dues) {
 func (p *screen) Badge() (safetext.Text, paint.Tone) {
 	width, _ := p.D.Frame.Room()
 	wide := width >= paint.WideFrom
-	approve, day := safetext.Sprintf("%d to approve", p.due.approve), "due"
+	day, more := "due", ""
 	if wide {
 		day = dueDay(p.due.days)
 	}
-	due := safetext.Sprintf("%d %s", p.due.soon, safetext.Const(day))
+	if p.due.unread {
+		more = "+"
+	}
+	approve := safetext.Sprintf("%d%s to approve", p.due.approve, safetext.Const(more))
+	due := safetext.Sprintf("%d%s %s", p.due.soon, safetext.Const(more), safetext.Const(day))
 	switch {
 	case p.due.overdue > 0:
-		return safetext.Sprintf("!%d", p.due.overdue), paint.ToneBad
+		return safetext.Sprintf("!%d%s", p.due.overdue, safetext.Const(more)), paint.ToneBad
 	case p.due.approve > 0 && p.due.soon > 0 && wide:
 		return safetext.Sprintf("%s, %s", due, approve), paint.ToneWarn
 	case p.due.approve > 0: // it waits for this operator
 		return approve, paint.ToneWarn
 	case p.due.soon > 0:
 		return due, paint.ToneWarn
+	case p.due.unread:
+		return safetext.Const("0+"), paint.ToneInfo
 	}
 	return safetext.Text{}, paint.ToneInfo
 }
@@ -141,7 +152,7 @@ func New(d *pane.Bench, at int) (desk.Listing, func() tea.Cmd) {
 		if err != nil && !errors.As(err, &damaged) {
 			return record.Page[operator.ErasureRequest]{}, err
 		}
-		n := p.dueOf(all)
+		n := p.dueOf(all, err)
 		p.counted.Store(&n)
 		out := record.Whole(all, func(_ int, r operator.ErasureRequest) (record.Row[operator.ErasureRequest], bool) {
 			row := erasureRecord(d.Desk, r)

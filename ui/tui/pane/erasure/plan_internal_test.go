@@ -2,6 +2,7 @@ package erasure
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -227,5 +228,30 @@ func TestAShareIsNotRoundedToAll(t *testing.T) {
 		if got := share(n, 1000); got != want {
 			t.Errorf("%d of 1000: %q, want %q", n, got, want)
 		}
+	}
+}
+
+// frame is a narrow terminal.
+type frame struct{ desk.Frame }
+
+func (frame) Room() (width, height int) { return 80, 24 }
+
+// TestADamagedRequestIsInTheTab: a request that nobody can read may be due, so the count of the tab must say that it is
+// not all.
+func TestADamagedRequestIsInTheTab(t *testing.T) {
+	d := desktest.New()
+	d.Frame = frame{}
+	for want, n := range map[string]dues{
+		"0+": {unread: true}, "1+ due": {soon: 1, unread: true}, "!2+": {overdue: 2, soon: 1, unread: true}, "1+ to approve": {approve: 1, unread: true},
+		"": {}, "1 due": {soon: 1}, "!2": {overdue: 2}, "1 to approve": {approve: 1},
+	} {
+		p := &screen{List: record.New(d, record.Kind[operator.ErasureRequest]{}), due: n}
+		if got, _ := p.Badge(); got.String() != want {
+			t.Errorf("%+v: %q, want %q", n, got, want)
+		}
+	}
+	p := &screen{List: record.New(d, record.Kind[operator.ErasureRequest]{})}
+	if got := p.dueOf(nil, gdpr.Damaged{errors.New("its file is damaged")}); !got.unread {
+		t.Errorf("%+v", got)
 	}
 }
