@@ -230,6 +230,9 @@ func TestServeMCPRefuses(t *testing.T) {
 			t.Errorf("%s: exit %d, %q", name, r.code, r.err)
 		}
 	}
+	for _, flag := range []string{"--mount=crewship/daily", "--provider=crewship"} { // not misspelt: it does not open
+		d.bare("--open", "crewship="+filepath.Join(d.dir, "none"), "serve", "mcp", "--listen", "127.0.0.1:0", "--tokens", tokens, "--face", "memory", flag).want(t, 1, "does not exist")
+	}
 	for _, what := range []string{"mcp", "provider", "metrics"} {
 		d.run("serve", what, "--listen", "0.0.0.0:0").want(t, 2, "in clear")
 	}

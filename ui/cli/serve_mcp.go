@@ -89,7 +89,7 @@ func (a *app) serveMCP(ctx context.Context, f mcpFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := f.mounted(s.Fleet); err != nil {
+	if err := a.mounted(f); err != nil {
 		return err
 	}
 	if f.listen == "" {
@@ -109,8 +109,8 @@ func (a *app) serveMCP(ctx context.Context, f mcpFlags) error {
 }
 
 // mounted refuses a mount whose store or tier does not exist, and a default tier that no store has.
-func (f mcpFlags) mounted(fleet *backends.Fleet) error {
-	if f.tier != "" && !slices.ContainsFunc(fleet.Members(), func(m backends.Member) bool {
+func (a *app) mounted(f mcpFlags) error {
+	if f.tier != "" && !slices.ContainsFunc(a.session.Fleet.Members(), func(m backends.Member) bool {
 		_, ok := m.Store.Tier(f.tier)
 		return ok || m.Err != nil
 	}) {
@@ -120,9 +120,9 @@ func (f mcpFlags) mounted(fleet *backends.Fleet) error {
 		return nil
 	}
 	store, tier, _ := strings.Cut(f.mount, "/")
-	st, err := fleet.Store(store)
+	st, err := a.openStore(store)
 	if err != nil {
-		return &exitError{exitUsage, err}
+		return err
 	}
 	if _, ok := st.Tier(tier); !ok {
 		return usage("store %s has no tier %q", store, tier)
