@@ -116,29 +116,33 @@ func (s steady) Health(context.Context) model.HealthStatus {
 	return model.NewHealth(time.Now())
 }
 
-// probed is a store whose slow probes end with the third look, and find something.
+// probed is a store whose slow probes keep it from one answer, end with the last look, and find something.
 type probed struct {
 	model.Provider
 	looks *int
+	last  int
 }
 
 func (p probed) Health(context.Context) model.HealthStatus {
-	if *p.looks++; *p.looks < 3 {
-		st := model.NewHealth(time.Now())
-		st.Probing = true
-		return st
+	switch *p.looks++; *p.looks {
+	case 2:
+		return model.NewHealth(time.Now(), model.HealthFinding{Kind: model.FindingTimeout, Message: "no answer", State: model.HealthUnknown})
+	case p.last:
+		return model.NewHealth(time.Now(), model.HealthFinding{Kind: "stale", Message: "3 copies are stale", State: model.HealthDegraded})
 	}
-	return model.NewHealth(time.Now(), model.HealthFinding{Kind: "stale", Message: "3 copies are stale", State: model.HealthDegraded})
+	st := model.NewHealth(time.Now())
+	st.Probing = true
+	return st
 }
 
-// TestHealthWaitsForSlowProbes: a store is not called well by the one look that had no time for its slow probes.
-func TestHealthWaitsForSlowProbes(t *testing.T) {
+// healthOfProbed is one look at the health of a store whose slow probes end with the last of many.
+func healthOfProbed(t *testing.T, ctx context.Context, last int) (code, looks int, said string) {
 	d := newDesk(t)
-	looks, kinds := 0, backends.Builtin()
+	kinds := backends.Builtin()
 	inmem, _ := kinds.Kind("inmem")
 	if err := kinds.Register(backends.Kind{Name: "probed", Bare: true, Open: func(ctx context.Context, c backends.StoreConfig, env backends.Env) (model.Store, error) {
 		s, err := inmem.Open(ctx, c, env)
-		s.Provider = probed{s.Provider, &looks}
+		s.Provider = probed{s.Provider, &looks, last}
 		return s, err
 	}}); err != nil {
 		t.Fatal(err)
@@ -146,8 +150,24 @@ func TestHealthWaitsForSlowProbes(t *testing.T) {
 	out := &rounds{}
 	p := cli.Program{Args: []string{"--open", "probed=harbor", "health", "--json"}, Stdin: strings.NewReader(""), Stdout: out, Stderr: out,
 		Env: d.environ(), Dir: d.dir, Clock: clock.System{}, Kinds: kinds, Terminal: func(any) bool { return false }, User: "op"}
-	if code := p.Run(t.Context()); code != 0 || looks != 3 || !strings.Contains(out.out.String(), "3 copies are stale") {
-		t.Errorf("exit %d after %d looks:\n%s", code, looks, out.out.String())
+	code = p.Run(ctx)
+	return code, looks, out.out.String()
+}
+
+// TestHealthWaitsForSlowProbes: a store is not called well by the one look that had no time for its slow probes, nor down
+// by one that they made late.
+func TestHealthWaitsForSlowProbes(t *testing.T) {
+	if code, looks, said := healthOfProbed(t, t.Context(), 3); code != 0 || looks != 3 || !strings.Contains(said, "3 copies are stale") {
+		t.Errorf("exit %d after %d looks:\n%s", code, looks, said)
+	}
+}
+
+// TestHealthRestsBetweenLooks: a server may answer at once that its slow probes run, and must not be asked without a pause.
+func TestHealthRestsBetweenLooks(t *testing.T) {
+	ctx, stop := context.WithTimeout(t.Context(), 500*time.Millisecond) // as ctrl+c does
+	defer stop()
+	if code, looks, said := healthOfProbed(t, ctx, -1); code != 3 || looks > 6 || !strings.Contains(said, "slow checks still run: probed") {
+		t.Errorf("exit %d after %d looks:\n%s", code, looks, said)
 	}
 }
 
