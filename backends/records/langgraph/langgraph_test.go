@@ -445,3 +445,14 @@ func TestEditOfWhatIsNoObject(t *testing.T) {
 		t.Errorf("the value is %s", got)
 	}
 }
+
+// TestEditOfARowWithoutATime: a row that another program wrote without updated_at is unchanged since it was read, too.
+func TestEditOfARowWithoutATime(t *testing.T) {
+	dsn := database(t, "javascript", `INSERT INTO store (namespace_path, key, value, created_at, updated_at) VALUES ('a', 'k', '{"text":"old"}', NULL, NULL);`)
+	s := open(t, langgraph.Config{}, dsn)
+	_, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "a/k", Mode: model.Replace, Content: `{"text":"new"}`})
+	must(t, err)
+	if got := testpg.Value(t, dsn, `SELECT value->>'text' FROM store`); got != "new" {
+		t.Errorf("the row has %q", got)
+	}
+}

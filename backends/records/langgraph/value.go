@@ -215,7 +215,7 @@ func (l layout) save(tx records.Tx, c *records.Change) error {
 		set += `, updated_at = now()`
 	}
 	space, key := parted(c.Row.Key)
-	err := records.Updated(tx.Exec(`UPDATE `+l.table("store")+` SET `+set+` WHERE `+ns+` = ? AND key = ? AND updated_at::text = ? AND value = ?::jsonb`,
+	err := records.Updated(tx.Exec(`UPDATE `+l.table("store")+` SET `+set+` WHERE `+ns+` = ? AND key = ? AND COALESCE(updated_at::text, '') = ? AND value = ?::jsonb`,
 		c.New.Body, space, key, c.Row.Text(4), c.Row.Text(0)))
 	if err != nil || !l.has("store_vectors") {
 		return err
