@@ -101,7 +101,7 @@ func observations() records.Table {
 					}
 				}
 			}
-			if kind == "" { // an erasure may empty a title
+			if kind == "" && c.Row.Text(2) != "" { // an erasure may empty a title
 				return model.Errorf(model.InvalidInput, "retain", "an observation needs a type")
 			}
 			return records.Updated(tx.Exec(`UPDATE observations SET content = ?, title = ?, type = ?, topic_key = NULLIF(?, ''), normalized_hash = ?, revision_count = revision_count + 1, updated_at = ?

@@ -78,6 +78,22 @@ func TestEdit(t *testing.T) {
 	}
 }
 
+// TestEditOfAnObservationWithoutAType: another program's row may lack its type, and stays editable and erasable. A type stays one.
+func TestEditOfAnObservationWithoutAType(t *testing.T) {
+	s := open(t, engram.Config{Path: file(t, seed, `UPDATE observations SET type = '' WHERE id = 2`)})
+	defer s.Close()
+	_, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "observation/2", Mode: model.Replace, Content: "[erased] text"})
+	must(t, err)
+	it, err := s.Browser.Read(t.Context(), "observation/2")
+	if err != nil || it.Body != "[erased] text" {
+		t.Errorf("the row has %q, %v", it.Body, err)
+	}
+	_, err = s.Provider.Retain(t.Context(), model.RetainRequest{ID: "observation/1", Mode: model.Replace, Content: "x", Meta: []model.Field{{Name: "title", Value: "Use WAL"}, {Name: "type"}}})
+	if !errors.Is(err, model.InvalidInput) {
+		t.Errorf("a type was emptied: %v", err)
+	}
+}
+
 // TestListHidesWhatEngramHides: a list hides the same items as Engram, and shows them on demand.
 func TestListHidesWhatEngramHides(t *testing.T) {
 	s := open(t, engram.Config{Path: file(t, seed)})
