@@ -225,6 +225,30 @@ func TestASlashInsideAName(t *testing.T) {
 	}
 }
 
+// TestANULInAName: an item whose id holds one is listed under a name that leads to it (AD22); a NUL in a path is still
+// refused (AD25).
+func TestANULInAName(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "memory.jsonl")
+	if err := os.WriteFile(file, []byte(`{"type":"entity","name":"50% \u0000 a/b","entityType":"note","observations":["odd"]}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := deskOver(t, bearer.Caller{Name: "planner"}, t.TempDir(), "mcpgraph="+file)
+	d.Face = door.Memory
+	c := client(t, d)
+	const dir, name = "/memories/mcpgraph/entity", "50%2525 %2500 a/b.md"
+	if r := call(t, c, "memory", args{"command": "view", "path": dir + "/50%2525 %2500 a"}); r.error || !strings.Contains(r.text, "\t"+dir+"/"+name) {
+		t.Errorf("%+v", r)
+	}
+	if r := call(t, c, "memory", args{"command": "view", "path": dir + "/" + strings.ReplaceAll(name, "%25", "%")}); !r.error || !strings.Contains(r.text, "would escape") {
+		t.Errorf("%+v", r)
+	}
+	for _, command := range []string{"view", "delete"} {
+		if r := call(t, c, "memory", args{"command": command, "path": dir + "/" + name}); r.error {
+			t.Errorf("%s: %+v", command, r)
+		}
+	}
+}
+
 // TestABackslashInAName: an item whose id holds one is listed under a name that leads to it (AD22).
 func TestABackslashInAName(t *testing.T) {
 	d := deskOver(t, bearer.Caller{Name: "planner"}, t.TempDir(), "inmem=")

@@ -130,7 +130,7 @@ func (c *call) file(ctx context.Context, at spot) (model.Item, bool, error) {
 			if d, err := model.DecodeID(raw); err == nil {
 				raw = d
 			}
-			if n == 1 && !strings.Contains(raw, model.Inner) { // encodeName encodes only ids with a slash inside twice
+			if n == 1 && !encodedTwice(raw) {
 				break
 			}
 			if short, ok := strings.CutSuffix(raw, ".md"); ok {
@@ -235,11 +235,14 @@ func nameByID(id string) string {
 	return name + ".md"
 }
 
-// encodeName writes an id as a path below a tier. A slash that is a part of a name would leave the directory (AD25): such
-// an id is encoded once more.
+// encodedTwice reports whether an id holds what no path may hold, plain or encoded (AD25): a slash that is a part of a
+// name, or a NUL. Such an id is encoded once more.
+func encodedTwice(id string) bool { return strings.ContainsAny(id, model.Inner+"\x00") }
+
+// encodeName writes an id as a path below a tier.
 func encodeName(id string) string {
 	name := model.EncodeID(id)
-	if strings.Contains(id, model.Inner) {
+	if encodedTwice(id) {
 		name = strings.ReplaceAll(name, "%", "%25")
 	}
 	parts := strings.Split(name, "/")
