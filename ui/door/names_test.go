@@ -249,6 +249,21 @@ func TestANULInAName(t *testing.T) {
 	}
 }
 
+// TestAPoisonedID: an item whose id the scanner rejects is in no list, and cannot be read either.
+func TestAPoisonedID(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a\u202eb.md"), []byte("x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := client(t, deskOver(t, bearer.Caller{Name: "planner"}, t.TempDir(), "devicelocal="+dir))
+	if r := call(t, c, "memory_list", args{}); r.error || strings.Contains(r.text, "devicelocal:a") {
+		t.Errorf("%+v", r)
+	}
+	if r := call(t, c, "memory_get", args{"ref": "devicelocal:a\u202eb.md"}); !r.error || !strings.Contains(r.text, "not_found") {
+		t.Errorf("%+v", r)
+	}
+}
+
 // TestABackslashInAName: an item whose id holds one is listed under a name that leads to it (AD22).
 func TestABackslashInAName(t *testing.T) {
 	d := deskOver(t, bearer.Caller{Name: "planner"}, t.TempDir(), "inmem=")

@@ -169,7 +169,7 @@ func poisoned(text string) bool {
 // withheld reports whether an item must not reach an agent: its store or the scanner rejects it, it waits for
 // a decision, or the policy keeps back suspect texts.
 func (c *call) withheld(ctx context.Context, store string, it model.Item) bool {
-	return it.Has(model.FlagBlocked) || it.Has(model.FlagPending) || poisoned(it.Title) || poisoned(it.Body) || poisoned(it.Tier) ||
+	return it.Has(model.FlagBlocked) || it.Has(model.FlagPending) || poisoned(it.ID) || poisoned(it.Title) || poisoned(it.Body) || poisoned(it.Tier) ||
 		c.Suspect != nil && (c.Suspect(ctx, store, it.Tier, it.Body) || review.HasOwnTitle(it) && c.Suspect(ctx, store, it.Tier, it.Title))
 }
 
