@@ -97,6 +97,11 @@ func (a *adapter) putBeside(ctx context.Context, tx Ops, node string, b model.Be
 		if why != "" {
 			lost = append(lost, "its vector was not carried: "+why)
 		}
+		if forms, ok := tx.(Forms); ok {
+			if err := forms.PutVectorForms(ctx, node, b.Rows); err != nil {
+				return nil, err
+			}
+		}
 	}
 	for _, s := range b.Seats {
 		t, err := parseItemID("retain", s.Relation)

@@ -293,6 +293,8 @@ type Forms interface {
 	// writing the same fields leaves the rows as they were. A cell holds no text of the item: a cell of
 	// type bytes stands for the field's text.
 	Forms(ctx context.Context, id string, edge bool) ([]model.BesideRow, error)
+	// PutVectorForms writes the forms that a node's vector had, among those of its other rows, to its new vector.
+	PutVectorForms(ctx context.Context, node string, forms []model.BesideRow) error
 }
 
 // Vocabulary holds the values that a backend's schema admits.

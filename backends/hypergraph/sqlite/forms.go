@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"encoding/base64"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -17,9 +18,15 @@ var formTables = []struct {
 	columns   []string
 }{
 	{"nodes", "id", false, []string{"subtype", "content", "created_at", "updated_at", "last_accessed", "access_count", "tier", "confidence", "provenance", "metadata", "embedding"}},
+	{vectorRows, "node_id", false, vectorTimes},
 	{"decisions", "node_id", false, []string{"confidence", "prompt", "files", "branch", "commit_hash"}},
 	{"hyperedges", "id", true, []string{"label", "weight", "created_at", "metadata"}},
 }
+
+// vectorRows is the table of vectors. Its times are in no item, so a new row has them from the forms alone.
+const vectorRows = "node_embeddings"
+
+var vectorTimes = []string{"created_at", "updated_at"}
 
 // oddTime is the longest unreadable time that is kept, formBytes the most of a value that a document cannot hold, in
 // bytes.
@@ -35,7 +42,7 @@ func (o ops) Forms(ctx context.Context, id string, edge bool) (out []model.Besid
 	err = o.view(ctx, "forms", func(q *query) error {
 		out = nil
 		for _, t := range formTables {
-			if t.edge != edge {
+			if t.edge != edge || t.name == vectorRows && !o.s.layout.vectors {
 				continue
 			}
 			var selected []string
@@ -57,12 +64,15 @@ func (o ops) Forms(ctx context.Context, id string, edge bool) (out []model.Besid
 				dest = append(dest, &kinds[i], &values[i])
 			}
 			found, err := q.One(`SELECT `+strings.Join(selected, `, `)+` FROM `+t.name+` WHERE `+t.key+` = ?1 AND ?2 > 0`, []any{id, oddTime + 1}, dest...)
-			if err != nil || !found {
+			if err != nil {
 				return err
+			}
+			if !found {
+				continue
 			}
 			row := model.BesideRow{Table: t.name}
 			for i, c := range t.columns {
-				if cell, odd := formOf(c, kinds[i], values[i]); odd {
+				if cell, odd := formOf(c, kinds[i], values[i]); odd || t.name == vectorRows && isKeptTime(cell) {
 					row.Cells = append(row.Cells, cell)
 				}
 			}
@@ -75,6 +85,34 @@ func (o ops) Forms(ctx context.Context, id string, edge bool) (out []model.Besid
 	return out, err
 }
 
+func isKeptTime(c model.BesideCell) bool {
+	return (c.Type == model.CellText || c.Type == model.CellInteger) && len(c.Value) <= oddTime
+}
+
+// PutVectorForms implements hypergraph.Forms.
+func (o ops) PutVectorForms(ctx context.Context, node string, forms []model.BesideRow) error {
+	if o.s.layout.own || !o.s.layout.vectors {
+		return nil
+	}
+	return o.change(ctx, "forms", func(q *query) error {
+		for _, r := range forms {
+			for _, c := range r.Cells {
+				if r.Table != vectorRows || !slices.Contains(vectorTimes, c.Column) || !isKeptTime(c) && c.Type != model.CellNull {
+					continue
+				}
+				value := any(c.Value)
+				if c.Type == model.CellNull {
+					value = nil
+				}
+				if _, err := q.Exec(`UPDATE node_embeddings SET `+c.Column+` = ? WHERE node_id = ?`, value, node); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
 // formOf is the cell of a value; odd is false where memdesk writes the same form, and where the form is
 // not kept.
 func formOf(column, kind, value string) (c model.BesideCell, odd bool) {
@@ -84,7 +122,7 @@ func formOf(column, kind, value string) (c model.BesideCell, odd bool) {
 		return c, column != "last_accessed" && column != "embedding"
 	case isTime(column):
 		c.Value = value
-		return c, (kind == "text" || kind == "integer") && len(value) <= oddTime && recurseTime(value).Format(time.RFC3339Nano) != value
+		return c, isKeptTime(c) && recurseTime(value).Format(time.RFC3339Nano) != value
 	case column == "embedding" && kind == "text":
 		c.Value = value
 		return c, utf8.ValidString(value)
@@ -125,7 +163,7 @@ func formed(c model.BesideCell, v any) any {
 		if c.Type == model.CellNull && c.Value == "" {
 			return nil
 		}
-		if (c.Type == model.CellText || c.Type == model.CellInteger) && len(c.Value) <= oddTime && (at.IsZero() || isText && at.Equal(recurseTime(text))) {
+		if isKeptTime(c) && (at.IsZero() || isText && at.Equal(recurseTime(text))) {
 			return c.Value
 		}
 	case c.Type == model.CellText && c.Column == "embedding":
