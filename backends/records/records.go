@@ -140,6 +140,8 @@ type Table struct {
 	// dropped row cannot be restored unchanged.
 	Keep   func(Tx, Row) ([]model.BesideRow, error)
 	Revive func(tx Tx, key string, rows []model.BesideRow) error
+	// Recreate makes a row of this store again that Create might refuse: another program wrote it; nil: Create.
+	Recreate func(tx Tx, key string, doc model.Document) error
 	// Renew writes what an item that is made again has of its old row (model.FileRow), which Keep returns; nil: nothing.
 	Renew func(tx Tx, key string, row model.BesideRow) error
 	// Past yields the earlier texts of a row, the newest first (changes the oldest first), also of a removed one; if a version is given,

@@ -2,6 +2,7 @@ package records
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -167,14 +168,19 @@ func (a *store) wanted(t *Table, row Row, have model.Item, exists bool, req mode
 
 // create makes a row, with what its item had in an old one.
 func (t *Table) create(tx Tx, key string, doc model.Document, now string, old *model.Beside) ([]string, error) {
-	warnings, err := t.Create(tx, key, doc, now)
-	if old == nil || t.Renew == nil {
-		return warnings, err
+	had := -1
+	if old != nil && t.Renew != nil {
+		had = slices.IndexFunc(old.Rows, func(r model.BesideRow) bool { return r.Table == model.FileRow })
 	}
-	for _, r := range old.Rows {
-		if err == nil && r.Table == model.FileRow {
-			err = t.Renew(tx, key, r)
-		}
+	var warnings []string
+	var err error
+	if had >= 0 && t.Recreate != nil {
+		err = t.Recreate(tx, key, doc)
+	} else {
+		warnings, err = t.Create(tx, key, doc, now)
+	}
+	if err == nil && had >= 0 {
+		err = t.Renew(tx, key, old.Rows[had])
 	}
 	return warnings, err
 }

@@ -456,3 +456,27 @@ func TestEditOfARowWithoutATime(t *testing.T) {
 		t.Errorf("the row has %q", got)
 	}
 }
+
+// TestRowsThatLangGraphRefusesComeBack: another program's row is restored as it was, though a new one like it is refused.
+func TestRowsThatLangGraphRefusesComeBack(t *testing.T) {
+	dsn := database(t, "javascript", `INSERT INTO store (namespace_path, key, value) VALUES ('a_b', 'k', '{"n":1}'), ('', 'k', '{"n":1}'), ('a', 'list', '[1]');`)
+	s := open(t, langgraph.Config{}, dsn)
+	for _, id := range []string{"a_b/k", "/k", "a/list"} {
+		it, err := s.Browser.Read(t.Context(), id)
+		must(t, err)
+		kept, err := s.Keep(t.Context(), id)
+		must(t, err)
+		_, err = s.Provider.Forget(t.Context(), model.ForgetRequest{ID: id})
+		must(t, err)
+		again := model.RetainRequest{ID: id, Mode: model.Replace, Content: it.Body, IfMatch: model.Absent}
+		if _, err := s.Provider.Retain(t.Context(), again); !errors.Is(err, model.InvalidInput) {
+			t.Errorf("%q as a new row: %v", id, err)
+		}
+		again.Restore, again.Beside = true, &model.Beside{Rows: kept}
+		_, err = s.Provider.Retain(t.Context(), again)
+		must(t, err)
+	}
+	if n := testpg.Value(t, dsn, `SELECT count(*)::text FROM store`); n != "3" {
+		t.Errorf("%s of 3 rows came back", n)
+	}
+}

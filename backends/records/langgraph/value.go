@@ -78,7 +78,7 @@ func (l layout) values() records.Table {
 		Escape:   func(key string) string { return idOf(key, sep) },
 		Unescape: func(id string) (string, bool) { return keyOf(id, sep) },
 		Item:     func(r records.Row) model.Item { return value(r, sep) },
-		Save:     l.save, Create: l.create, Drop: l.drop, Keep: l.keep, Renew: l.renew,
+		Save:     l.save, Create: l.create, Recreate: l.insert, Drop: l.drop, Keep: l.keep, Renew: l.renew,
 	}
 }
 
@@ -231,8 +231,8 @@ func (l layout) create(tx records.Tx, key string, doc model.Document, _ string) 
 	if err := object(doc.Body); err != nil {
 		return nil, err
 	}
-	ns, sep := l.namespace()
-	space, name := parted(key)
+	_, sep := l.namespace()
+	space, _ := parted(key)
 	for i, label := range strings.Split(space, sep) {
 		switch {
 		case label == "" || strings.Contains(label, ".") || !l.python && strings.ContainsAny(label, `%_\`):
@@ -241,11 +241,21 @@ func (l layout) create(tx records.Tx, key string, doc model.Document, _ string) 
 			return nil, model.Errorf(model.InvalidInput, "retain", "the root label langgraph is LangGraph's own")
 		}
 	}
+	return nil, l.insert(tx, key, doc)
+}
+
+// insert makes a row, also one that LangGraph refuses.
+func (l layout) insert(tx records.Tx, key string, doc model.Document) error {
+	if !json.Valid([]byte(doc.Body)) {
+		return object(doc.Body)
+	}
+	ns, _ := l.namespace()
+	space, name := parted(key)
 	n, err := tx.Exec(`INSERT INTO `+l.table("store")+` (`+ns+`, key, value) VALUES (?, ?, ?::jsonb) ON CONFLICT DO NOTHING`, space, name, doc.Body)
 	if err == nil && n == 0 {
 		err = model.Errorf(model.AlreadyExists, "retain", "there is such a row already")
 	}
-	return nil, err
+	return err
 }
 
 // drop removes a row and its vectors; a hand-made table may lack the cascade (LG8).
