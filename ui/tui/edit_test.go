@@ -87,7 +87,7 @@ func TestEdit(t *testing.T) {
 		if d := p.drafts(); len(d) > 0 {
 			t.Errorf("drafts %q", d)
 		}
-		r.press("z").see("Undo the retain of", "[Cancel]", "enter cancel").press("esc")
+		r.press("z").see("Undo the edit of", "[Cancel]", "enter cancel").press("esc")
 		r.see("1 of 2").press("q")
 		raw, err := r.left()
 		if err != nil {

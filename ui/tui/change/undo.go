@@ -187,13 +187,15 @@ func nameOf(esc safetext.Escaper, u operator.UndoRow) safetext.Text {
 	return name
 }
 
-// changeWord is what the change did: a retain without a text before it has created the item.
+// changeWord is what the change did, in the words of the acts: a retain has created the item or edited it.
 func changeWord(u operator.UndoRow) string {
 	switch {
 	case u.Undoes:
 		return "undo of " + u.Op
 	case u.Op == string(model.OpRetain) && !u.Existed:
 		return "create"
+	case u.Op == string(model.OpRetain):
+		return "edit"
 	}
 	return u.Op
 }

@@ -48,7 +48,7 @@ func TestAnUndoIsNamedAsOne(t *testing.T) {
 		{operator.UndoRow{Op: "resolve", Item: "a/b.md", Items: two, Existed: true, Bytes: 9}, "resolve", "9 B", "b.md and 1 more  a/"},
 		{operator.UndoRow{Op: "resolve", Undoes: true, Item: "a/b.md", Items: two, Existed: true, Bytes: 9}, "undo of resolve", "9 B", "b.md and 1 more  a/"},
 		{operator.UndoRow{Op: "resolve", Item: "a/", Items: two, Existed: true, Bytes: 9}, "resolve", "9 B", "a/ and 1 more  "},
-		{operator.UndoRow{Op: "retain", Item: "a/b.md", Existed: true, Bytes: 9}, "retain", "9 B", "b.md  a/"},
+		{operator.UndoRow{Op: "retain", Item: "a/b.md", Existed: true, Bytes: 9}, "edit", "9 B", "b.md  a/"},
 		{operator.UndoRow{Op: "retain", Item: "a/b.md"}, "create", "-", "b.md  a/"},
 	} {
 		cells := undoRecord(desktest.New(), c.row).Cells
