@@ -72,16 +72,17 @@ func (d *Desk) sweep(ctx context.Context, fleet *backends.Fleet, only string, co
 	if err != nil {
 		return nil, nil, err
 	}
-	back, own := newReturned(ix), newReturned(ix)
+	back := newReturned(ix)
 	var problems []string
 	for _, m := range fleet.Members() {
 		if only != "" && m.Name != only {
 			continue
 		}
 		err := m.Err
-		back.closed, back.unread = nil, map[string]string{}
+		back.closed, back.unread, back.beside = nil, map[string]string{}, false
 		if err == nil {
-			back.attested = attestedFor(persons, all, m.Store)
+			by, unknown := d.heldIn(&m.Store)
+			back.attested, back.beside = attestedFor(persons, all, m.Store), unknown == nil && by != ""
 			err = sweepStore(ctx, &back, m.Store, d)
 		}
 		if ctx.Err() != nil {
@@ -95,11 +96,11 @@ func (d *Desk) sweep(ctx context.Context, fleet *backends.Fleet, only string, co
 		}
 	}
 	if only == "" {
-		if err := d.sweepOwn(&own); err != nil {
+		back.beside = false
+		if err := d.sweepOwn(&back); err != nil {
 			problems = append(problems, ownStore+": its own texts could not be swept: "+err.Error())
 		}
 	}
-	holds := slices.ContainsFunc(all, func(r Due) bool { return len(r.Holds) > 0 })
 	var out []Swept
 	var no, failed error
 	ask := func(p Plan) error {
@@ -109,12 +110,11 @@ func (d *Desk) sweep(ctx context.Context, fleet *backends.Fleet, only string, co
 		return no
 	}
 	for _, p := range persons {
-		mine := own.found[p.Pseudonym]
-		terms := including(back.found[p.Pseudonym], mine...)
+		terms := back.found[p.Pseudonym]
 		if len(terms) == 0 {
 			continue
 		}
-		s, err := d.again(ctx, p, terms, holds && len(mine) == 0, fleet, ask)
+		s, err := d.again(ctx, p, terms, !back.sure[p.Pseudonym], fleet, ask)
 		if s.Request != "" {
 			out = append(out, s)
 		}
@@ -147,12 +147,14 @@ type returned struct {
 	seen   map[[2]string]bool  // pseudonym and spelling, or what is equal for spellings that one search finds
 	closed []string            // parts of a store that could not be opened, each once
 	unread map[string]string   // why items of a store could not be read, by id
+	beside bool                // the store at hand has items on hold, beside which a text that names a person may stay
+	sure   map[string]bool     // pseudonyms that were found where nothing is on hold
 	// attested are the hashes of bytes in the store that a person has looked at.
 	attested map[string]bool
 }
 
 func newReturned(ix *suppress.Index) returned {
-	return returned{ix: ix, found: map[string][]string{}, seen: map[[2]string]bool{}, unread: map[string]string{}}
+	return returned{ix: ix, found: map[string][]string{}, seen: map[[2]string]bool{}, unread: map[string]string{}, sure: map[string]bool{}}
 }
 
 // attestedFor are the hashes of bytes in a store that were attested for every person.
@@ -228,6 +230,7 @@ func (r *returned) look(texts ...string) {
 	}
 	for _, m := range all {
 		of := m.Person.Pseudonym
+		r.sure[of] = r.sure[of] || !r.beside
 		if first(of, m.Text) && first(of, fmt.Sprintf("%s\x00%+v", subject.Normal(m.Text), subject.PatternsOf(m.Text)[0])) {
 			r.found[of] = append(r.found[of], m.Text)
 		}

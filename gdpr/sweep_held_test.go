@@ -1,12 +1,13 @@
 package gdpr_test
 
 import (
+	"context"
 	"path/filepath"
-
 	"testing"
 
 	"memdesk/backends"
 	"memdesk/gdpr"
+	"memdesk/model"
 )
 
 // TestASweepBesideWhatIsOnHold: rows and index lines of an item on hold stay with it, so they bring nobody back; a line of another item does.
@@ -34,5 +35,38 @@ func TestASweepBesideWhatIsOnHold(t *testing.T) {
 	swept, problems, err = w.desk.Sweep(t.Context(), w.fleet, nil)
 	if err != nil || len(swept) != 1 || swept[0].Outcome.Status != gdpr.StateInScope {
 		t.Errorf("%+v, %q, %v; want her once", swept, problems, err)
+	}
+}
+
+// TestAHoldElsewhereCostsNoSearch: what is on hold in one store says nothing of a name in another one, so that a person who is
+// back there is erased by the plan of the request alone.
+func TestAHoldElsewhereCostsNoSearch(t *testing.T) {
+	t.Parallel()
+	var searches []int
+	for _, hold := range []bool{false, true} {
+		w := newWorld(t)
+		id := w.put("db", model.RetainRequest{Tier: "longterm", Key: "rye", Content: "likes rye"})
+		if hold {
+			w.hold(w.fileFor(other).ID, "db", id)
+		}
+		w.complete(w.plan(w.file().ID))
+		dir := filepath.Join(w.dir, "vault")
+		plant(t, dir, map[string]string{"memory/idea/tea.md": "# Tea of " + name + "\n"})
+		w.more = append(w.more, backends.StoreConfig{Name: "vault", Kind: "vault", Path: dir})
+		n := 0
+		w.extra = append(w.extra, func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+			if c.Op == model.OpTexts && c.Store.Name == "db" {
+				n++
+			}
+			return next(ctx)
+		})
+		w.open()
+		if swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil); err != nil || len(swept) != 1 {
+			t.Errorf("%+v, %q, %v; want her once", swept, problems, err)
+		}
+		searches = append(searches, n)
+	}
+	if searches[0] == 0 || searches[0] != searches[1] {
+		t.Errorf("db is read %d times without a hold, and %d times with one", searches[0], searches[1])
 	}
 }
