@@ -3,6 +3,7 @@ package gdpr_test
 import (
 	"context"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"memdesk/backends"
@@ -68,5 +69,28 @@ func TestAHoldElsewhereCostsNoSearch(t *testing.T) {
 	}
 	if searches[0] == 0 || searches[0] != searches[1] {
 		t.Errorf("db is read %d times without a hold, and %d times with one", searches[0], searches[1])
+	}
+}
+
+// TestASpellingPutAsideIsNoTermMore: a spelling in a store, and one put aside that the same search finds, are one term.
+func TestASpellingPutAsideIsNoTermMore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.open()
+	w.complete(w.plan(w.file().ID))
+	dir := filepath.Join(w.dir, "vault")
+	plant(t, dir, map[string]string{"memory/idea/tea.md": "# Tea of " + name + "\n"})
+	w.more = append(w.more, backends.StoreConfig{Name: "vault", Kind: "vault", Path: dir})
+	w.open()
+	plant(t, w.desk.State, map[string]string{filepath.Join("edit", "kept", "20260527-083015-tea.md"): "a draft for " + strings.ToUpper(name) + "\n"})
+	_, _, err := w.desk.Sweep(t.Context(), w.fleet, func(p gdpr.Plan) error {
+		r, err := w.desk.Get(p.Request)
+		if err == nil && len(r.Terms()) != 1 {
+			t.Errorf("the request is for %q; want one spelling", r.Terms())
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
