@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -149,27 +148,19 @@ func (l *Log) checkpoint(ctx context.Context, key *printedKey) ([]byte, error) {
 	if st, err = l.saveHead(st); err != nil {
 		return nil, err
 	}
-	t, err := l.readTree()
-	if err == nil {
-		st, err = l.endStuck(ctx, st, t)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		t, err = l.newTree(ctx, st.head, key)
+	t, old, s, err := l.toSign(ctx, st.head, key)
+	if err == nil && s != nil && old.Size == 0 {
+		var ended bool
+		if st, ended, err = l.endStuck(ctx, st, t); ended {
+			t, old, s, err = l.toSign(ctx, st.head, key)
+		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	old, err := l.readCheckpoint(t)
-	if err != nil && !errors.Is(err, ErrNoCheckpoint) {
-		return nil, err
-	}
-	if old.Size > 0 && t.seq(old.Size) == st.head.Seq {
+	if s == nil {
 		l.signedSeq.Store(st.head.Seq)
 		return old.signed, nil
-	}
-	s, err := l.signer(t.vkey(), key)
-	if err != nil {
-		return nil, err
 	}
 	if old.Size == 0 {
 		if st, err = l.announce(ctx, st, t); err != nil {
@@ -179,21 +170,55 @@ func (l *Log) checkpoint(ctx context.Context, key *printedKey) ([]byte, error) {
 	return l.extend(ctx, st.head, t, old, s)
 }
 
-// endStuck ends a tree that nothing was signed of and that its records cannot fill, and is then fs.ErrNotExist. Versions
-// before this one began it over an acknowledged break.
-func (l *Log) endStuck(ctx context.Context, st state, t treeState) (state, error) {
-	old, err := l.readCheckpoint(t)
-	if !errors.Is(err, ErrNoCheckpoint) {
-		return st, err
+// toSign is the tree, new where there is none, with its newest checkpoint and the signer of the next one; no signer where
+// that checkpoint covers h.
+func (l *Log) toSign(ctx context.Context, h head, key *printedKey) (treeState, signedHead, note.Signer, error) {
+	t, err := l.readTree()
+	if errors.Is(err, fs.ErrNotExist) {
+		t, err = l.newTree(ctx, h, key)
 	}
-	if _, err = l.grow(ctx, st.head, t, old); !errors.Is(err, ErrTampered) {
-		return st, err
+	if err != nil {
+		return t, signedHead{}, nil, err
+	}
+	old, err := l.readCheckpoint(t)
+	if err != nil && !errors.Is(err, ErrNoCheckpoint) || old.Size > 0 && t.seq(old.Size) == h.Seq {
+		return t, old, nil, err
+	}
+	s, err := l.signer(t.vkey(), key)
+	return t, old, s, err
+}
+
+// endStuck ends a tree without a checkpoint that its records cannot fill because of an acknowledged break, and reports
+// whether it did. Versions before this one began it over such a break.
+func (l *Log) endStuck(ctx context.Context, st state, t treeState) (state, bool, error) {
+	_, stuck := l.grow(ctx, st.head, t, signedHead{})
+	if !errors.Is(stuck, ErrTampered) {
+		return st, false, stuck
+	}
+	broken, acknowledged := false, false
+	err := l.eachFrom(ctx, st.head, t.First, func(ln *line) error {
+		if !ln.intact() {
+			broken = true
+		} else if broken && string(ln.value(fAction)) == ActionAcknowledge {
+			broken, acknowledged = false, true
+		}
+		return nil
+	}, func(uint64) error {
+		broken = true
+		return nil
+	})
+	if err != nil {
+		return st, false, err
+	}
+	if broken || !acknowledged {
+		return st, false, stuck
 	}
 	st, k, err := l.settle(st, true)
-	if err == nil {
-		st.head, err = l.endTree(st.head, k, []string{t.Origin})
+	if err != nil {
+		return st, false, err
 	}
-	return st, cmp.Or(err, fs.ErrNotExist)
+	st.head, err = l.endTree(st.head, k, []string{t.Origin})
+	return st, err == nil, err
 }
 
 // newTree starts a tree over the longest run of records that ends with the head and that a verification walks: behind a

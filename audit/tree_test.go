@@ -423,6 +423,35 @@ func TestAStuckTreeIsEnded(t *testing.T) {
 	}
 }
 
+// TestATreeOverAFreshBreakIsNotEnded: a check that is less than a minute old does not see the break, which nobody has
+// acknowledged.
+func TestATreeOverAFreshBreakIsNotEnded(t *testing.T) {
+	b := newBench(t)
+	b.acts(3)
+	l := b.open()
+	if _, err := l.Checkpoint(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	tree, err := l.readTree()
+	if err = errors.Join(err, os.Remove(l.inTree(checkpointFile)), l.sound(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	log := filepath.Join(b.dir, "log-000001.jsonl")
+	text, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(log, []byte(strings.Replace(string(text), `"forget"`, `"forgot"`, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Checkpoint(t.Context()); !errors.Is(err, ErrTampered) {
+		t.Errorf("Checkpoint = %v; want the break", err)
+	}
+	if now, err := l.readTree(); err != nil || now.Origin != tree.Origin {
+		t.Errorf("the tree is %+v, %v; want it as it was", now, err)
+	}
+}
+
 func acknowledgedRollBack(t *testing.T, before, after int64) {
 	b := newBench(t)
 	b.options.SegmentBytes = before
