@@ -95,8 +95,8 @@ func (l *runLog) forgot(store, step int) bool {
 	return l.has(store, step) && l.what(store, step) != stepClean
 }
 
-// changed yields the steps of a store's part that are done: a step that found its item gone or cleaned by somebody else
-// removed nothing, and a clean item stays.
+// changed yields the steps of a store's part that are done, but not a Forget that found its item clean: the item stays. One
+// that found it gone is among them.
 func (l *runLog) changed(store int, sp StorePlan) iter.Seq[Step] {
 	return func(yield func(Step) bool) {
 		for i, st := range sp.Steps {

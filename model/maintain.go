@@ -118,7 +118,7 @@ type ScrubRequest struct {
 // SideRow is a row beside the items, or a part of one.
 type SideRow struct {
 	Layer string
-	Of    []string // items that it belongs to; one of none says which longer words are others'
+	Of    []string // items of Held that it belongs to, and those with which it goes as a whole; one of none says which longer words are others'
 	Whole bool     // it belongs to Subjects, or goes as a whole because it names the subject
 	Cells []SideCell
 }

@@ -50,7 +50,8 @@ type TierSpec struct {
 	Aside    bool // Recall without a tier leaves it out, as the store's own agents do
 	// OwnerMakes: Retain edits existing items; only the owner's program makes new ones.
 	OwnerMakes bool
-	// Restores: Retain with Restore, and with what Beside and Keep gave, restores a forgotten item all the same.
+	// Restores: Retain with Restore, and with what Beside and Keep gave, restores a forgotten item all the same, and an edited
+	// one where the tier is not Sealed.
 	Restores bool
 	// Owned: the store says who owns each item. An item that only names another person is never forgotten for
 	// that person's sake: the name goes, the item stays.

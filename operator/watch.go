@@ -28,8 +28,8 @@ type Watching struct {
 	Tell     func(Event) error // an error ends the watch
 }
 
-// Watch repeats its look and reports changes until ctx ends, which is no error. The first look reports failed
-// stores and due requests.
+// Watch repeats its look and reports changes until ctx ends, which is no error. The first look reports due requests and
+// failed stores, except a store that is late for the first time.
 func (s *Session) Watch(ctx context.Context, o Watching) error {
 	w := &watch{Watching: o, s: s, survey: s.Survey(ctx), down: map[string]bool{}, late: backends.Late{}, due: map[string]bool{}, found: map[string]map[string]bool{}, unseen: map[string]bool{}}
 	for {

@@ -154,7 +154,7 @@ func beside(ctx context.Context, s model.Store, id string, op model.Op) (*model.
 	return &b, nil
 }
 
-// obstacle says why a forgotten item could not be retained again.
+// obstacle says why a text that an act displaced could not be retained again.
 func (k *Keeper) obstacle(s model.Store, it model.Item, op model.Op) string {
 	t, declared := s.Tier(it.Tier)
 	switch {

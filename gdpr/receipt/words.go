@@ -29,7 +29,7 @@ func (p Party) String() string {
 	switch {
 	case p.Name == "" && p.Key == "":
 		return "unknown"
-	case !p.Authenticated && strings.HasPrefix(p.Name, "unauthenticated "):
+	case !p.Authenticated && strings.HasPrefix(p.Name, "unauthenticated "): // audit.Actor.ID of a shell says it itself
 		return p.Name
 	case !p.Authenticated:
 		return p.Name + " (not authenticated)"
