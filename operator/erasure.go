@@ -516,7 +516,7 @@ func (e *Erasures) Whole(ctx context.Context, id string, store model.Store) erro
 }
 
 // Approve signs the plan with this hash as a second operator: with the key of a file, else with one of the agent at a
-// socket. Where there is no agent, the record of this session approves it, if its key may.
+// socket. Where no agent gives a key, the record of this session approves it, if its key may.
 func (e *Erasures) Approve(ctx context.Context, id, planHash, keyFile, agent string) error {
 	return e.change(ctx, Approve, func() (gdpr.Due, error) {
 		r, err := e.desk.Get(id)
