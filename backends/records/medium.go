@@ -33,8 +33,8 @@ type ServerMedium struct {
 	// because rows name the person, which a dry run never allows, and MayEdit before it changes a value of an edited
 	// item. nil: there is nothing to clean.
 	Clean func(tx Tx, req model.ScrubRequest, may func(table string) bool) (done map[string]int64, err error)
-	// Rows lists the rows of model.ScrubRequest.SideRows. nil: the items show everything.
-	Rows func(tx Tx, req model.ScrubRequest) error
+	// SideRows lists the rows of model.ScrubRequest.SideRows. nil: the items show everything.
+	SideRows func(tx Tx, req model.ScrubRequest) error
 	// Tell says by table whose rows still name the subject where the items do not show it, and what to do. nil:
 	// the items show everything.
 	Tell func(tx Tx, concerns func([]byte) bool) (why map[string]string, err error)
@@ -128,10 +128,10 @@ func (m ServerMedium) copyBlobs(ctx context.Context, query string, w io.Writer) 
 // Scrub cleans rows that are no items, and rewrites the tables without dead rows.
 func (m ServerMedium) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
 	if req.SideRows != nil {
-		if m.Rows == nil {
+		if m.SideRows == nil {
 			return nil, nil
 		}
-		return nil, m.DB.View(ctx, "texts", func(tx Tx) error { return m.Rows(tx, req) })
+		return nil, m.DB.View(ctx, "texts", func(tx Tx) error { return m.SideRows(tx, req) })
 	}
 	var done map[string]int64
 	refused := map[string]model.LayerResult{}

@@ -231,9 +231,9 @@ func (p Payloads) Redact(tx Tx, layer string, req model.ScrubRequest) (done int6
 	return done, nil
 }
 
-// Beside lists the columns beside a payload in the rows of items on hold, or all columns of all rows, for ServerMedium; layer
+// SideRows lists the columns beside a payload in the rows of items on hold, or all columns of all rows, for ServerMedium; layer
 // is the table's.
-func (p Payloads) Beside(tx Tx, layer string, req model.ScrubRequest) error {
+func (p Payloads) SideRows(tx Tx, layer string, req model.ScrubRequest) error {
 	keys := slices.DeleteFunc(slices.Clone(req.Held), func(id string) bool { return !uuid.MatchString(id) })
 	all, without := req.Concerns != nil, PayloadColumns
 	if all {

@@ -18,7 +18,7 @@ var scanned = []string{"store", "store_vectors", "checkpoints", "checkpoint_blob
 
 // medium are the tables in the form of a maintainer.
 func (l layout) medium(db records.Server) records.ServerMedium {
-	return records.ServerMedium{DB: db, Schema: l.schema, Tables: scanned, Columns: l.have, Vectors: []string{"embedding"}, Clean: l.orphans, Rows: l.rows, Tell: l.mentions, Blob: readable, Unread: l.unread,
+	return records.ServerMedium{DB: db, Schema: l.schema, Tables: scanned, Columns: l.have, Vectors: []string{"embedding"}, Clean: l.orphans, SideRows: l.sideRows, Tell: l.mentions, Blob: readable, Unread: l.unread,
 		Outside: "write-ahead log, replicas, base backups, dumps, LangSmith"}
 }
 
@@ -125,9 +125,9 @@ func (l layout) dropNamed(tx records.Tx, concerns func([]byte) bool, may func(st
 	return nil
 }
 
-// rows lists the rows of conversations as the scan reads them: msgpack, older versions, other channels and
+// sideRows lists the rows of conversations as the scan reads them: msgpack, older versions, other channels and
 // pending writes, which the item's text does not show; and so those of values on hold, or of all, with their vectors.
-func (l layout) rows(tx records.Tx, req model.ScrubRequest) error {
+func (l layout) sideRows(tx records.Tx, req model.ScrubRequest) error {
 	tell := func(layer, id, row string) {
 		req.SideRows(model.SideRow{Layer: layer, Of: []string{id}, Cells: []model.SideCell{{Text: row, Words: row}}})
 	}

@@ -49,7 +49,7 @@ func (c Config) over(ctx context.Context, server records.Server, location string
 			n, cerr := s.entities.Clean(tx, "user_id", req, func() bool { return may(entities) })
 			return map[string]int64{entities: n, name: edited}, cmp.Or(err, cerr)
 		},
-		Outside: "write-ahead log, replicas, base backups, dumps, graph stores, model and embedding providers, telemetry", Rows: func(tx records.Tx, req model.ScrubRequest) error { return s.memories.Beside(tx, name, req) }}
+		Outside: "write-ahead log, replicas, base backups, dumps, graph stores, model and embedding providers, telemetry", SideRows: func(tx records.Tx, req model.ScrubRequest) error { return s.memories.SideRows(tx, name, req) }}
 	if entities == "" {
 		tables.Tables = tables.Tables[:1]
 	}
