@@ -50,7 +50,7 @@ type exportCounts struct {
 // exportRules explain an export to its reader.
 var exportRules = []string{
 	"what concerns the person alone is given whole; of what is shared with others the lines that name the person (Art. 15(4))",
-	"rows of a database that are items are given as items, on some servers as rows too; its other rows, such as those of tables of other programs, are given whole where they belong to the person, and else the lines that name the person; the bytes of its file may hold others too and are not given",
+	"rows of a database that are items are given as items, on some servers as rows too; its other rows, such as those of tables of other programs, are given whole where they belong to an item of the person or, in an SQLite file, to the person, and else the lines that name the person; the bytes of its file may hold others too and are not given",
 	"a text of more than 1 MB, or one that is no UTF-8, stands in its document alone and not in export.json too",
 	"of a file of more than 1 MB, a line that is longer than that is given in pieces, those that name the person",
 	"of a file that is no text, and of one of more than 64 MB in another encoding than UTF-8, it is said where it lies",
