@@ -423,10 +423,12 @@ func (m Medium) leads(q *Query, table string, p part, req model.ScrubRequest) (n
 			continue
 		}
 		where, args, aerr := m.apart(q, table, ` WHERE `+cond+further(p.where), req.Held)
-		err = cmp.Or(aerr, eachRow(q, table, nil, []string{column}, where, args, func(_, cells []any) error {
-			named = named || req.Concerns([]byte(words(cells[0])))
-			return nil
-		}))
+		if err = aerr; err == nil {
+			err = eachRow(q, table, nil, []string{column}, where, args, func(_, cells []any) error {
+				named = named || req.Concerns([]byte(words(cells[0])))
+				return nil
+			})
+		}
 	}
 	return named, err
 }
