@@ -70,7 +70,7 @@ type HealthReport struct {
 type Late map[string]bool
 
 // Once reports that a store on this machine is late for the first time: it is asked again before it counts as down,
-// since a busy machine is late too. A remote store is not, or the time of one more check would pass until it shows.
+// since a busy machine is late too. A remote store is not asked again: its failure would show one check later.
 func (l Late) Once(m Member, now HealthReport) bool {
 	late := now.Status.State == model.HealthUnknown && filepath.IsAbs(m.Location)
 	again := late && !l[now.Store]

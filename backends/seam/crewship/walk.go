@@ -164,7 +164,7 @@ func (s *store) survey(ctx context.Context, op string) (*snapshot, error) {
 // facts describe a file; with false it is left out.
 type facts func(*rootdir.Files, rootdir.Place) (rootdir.Meta, bool)
 
-// walk reads the files of a survey's places, in the caller's turn.
+// walk lists the files of a survey's places, each as of describes it, in the caller's turn.
 func (s *store) walk(ctx context.Context, snap *snapshot, of facts) error {
 	snap.above, snap.trees = slices.Clone(snap.problems), map[string]*walk.Tree{}
 	for _, p := range snap.memories {
