@@ -108,7 +108,7 @@ func (w *scrubbing) indexRows(db *sql.DB, f file) ([]int64, error) {
 			return nil, err
 		}
 		of := f.memory.prefix + name
-		held, card := slices.Contains(w.req.Held, of), isCard(w.cards, name)
+		held, card := w.held[of], isCard(w.cards, name)
 		if w.req.SideRows != nil && (held || w.req.Concerns != nil) {
 			w.req.SideRows(model.SideRow{Layer: f.id(), Of: []string{of}, Whole: card, Cells: []model.SideCell{{Column: "file", Text: name, Words: name}, {Column: "content", Text: content, Words: content}}})
 		}

@@ -30,7 +30,10 @@ func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 	if err != nil {
 		return nil, err
 	}
-	w := scrubbing{store: s, ctx: ctx, req: req, cards: snap.userSlugs(req.Subjects)}
+	w := scrubbing{store: s, ctx: ctx, req: req, held: map[string]bool{}, cards: snap.userSlugs(req.Subjects)}
+	for _, id := range req.Held {
+		w.held[id] = true
+	}
 	if req.SideRows != nil {
 		return nil, w.rows(snap.memories)
 	}
@@ -59,6 +62,7 @@ type scrubbing struct {
 	store *store
 	ctx   context.Context
 	req   model.ScrubRequest
+	held  map[string]bool   // those of req: an index has many rows
 	cards map[string]string // subjects by the names of their peer cards and user models
 	out   []model.LayerResult
 }
