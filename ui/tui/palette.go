@@ -20,6 +20,7 @@ type palette struct {
 	stem  string // the line that the rows are for
 	turn  int    // the row that stands on the line; -1: the stem does
 	asked string // the stem for which a store was asked for more
+	keys  int    // the column of keys, as wide as the widest shown so far
 }
 
 // choice is one row: a command, or a word of its arguments.
@@ -220,21 +221,21 @@ func (l *commandLine) over(under []string, row image.Rectangle, width int) []str
 		return under
 	}
 	st, plain := l.a.D.St, l.a.D.Plain
-	usage, label, doc := 0, 0, 0
+	usage, doc := 0, 0
 	for _, c := range l.rows {
 		usage, doc = max(usage, len(c.word)+1+len(c.act.Args)), max(doc, len(c.act.Doc))
 	}
 	for _, c := range l.rows[from : from+n] { // commands without a key come first, and need no room for one
 		if len(c.act.Keys) > 0 {
-			label = max(label, len(c.act.Label())+1)
+			l.keys = max(l.keys, len(c.act.Label())+1)
 		}
 	}
 	if !plain { // as wide as the longest sentence, where there is room
-		width = min(width-dialog.BoxPad, max(dialog.WidestBox-dialog.BoxPad, 1+usage+1+label+doc))
+		width = min(width-dialog.BoxPad, max(dialog.WidestBox-dialog.BoxPad, 1+usage+1+l.keys+doc))
 	}
 	var body []string
 	for i, c := range l.rows[from : from+n] {
-		body = append(body, l.choiceRow(c, from+i == l.turn, width, usage+1, label))
+		body = append(body, l.choiceRow(c, from+i == l.turn, width, usage+1, l.keys))
 	}
 	if plain {
 		return slices.Concat(under[:len(under)-n-1], []string{st.Rule(safetext.Text{}, width)}, body)

@@ -1,6 +1,7 @@
 package tui_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,7 +60,9 @@ func TestSmallestPalette(t *testing.T) {
 	d.keys(":").wants(t, ":   1 to 6 of ")
 	// At 80 columns commands without keys have the room of the keys for their sentences.
 	o, _ := lightDesk()
-	newDriver(o, 80, 24).keys(":").wants(t, "what scanners blocked, filtered by these words")
+	console := newDriver(o, 80, 24).keys(":").wants(t, "what scanners blocked, filtered by these words")
+	// Once a row with a key was shown, the columns stay where they are.
+	console.keys(slices.Repeat([]string{"tab"}, 34)...).wants(t, "34 of 34").keys("tab", "tab").wants(t, "quarantine [WORDS]").lacks(t, "what scanners blocked, filtered by these words")
 }
 
 // A reason that does not fit in the frame must be at the top of the help.
