@@ -35,14 +35,31 @@ func Versions(d *desk.Desk, ref model.Ref) tea.Cmd {
 		},
 		Detail:  func(ctx context.Context, raw model.Version) *text.Page { return versionText(d, ctx, ref, raw) },
 		Marking: true, Name: "history", Field: func(raw model.Version) string { return raw.ID },
-		Datum: func(v model.Version) desk.Datum {
-			return desk.DatumOf("version", v.ID, "at", desk.StampOf(v.At), "by", v.By, "bytes", v.Bytes, "sha256", v.Hash, "readable", v.Readable)
-		},
+		Datum: versionDatum,
 		Keys: func(p *record.List[model.Version]) []act.Act {
 			why := func() string { _, _, why := sides(p); return why }
 			return []act.Act{act.Compare.With(why, func() tea.Cmd { return compareVersions(d, ref, p) })}
 		},
 	})
+}
+
+// versionDatum is a version for copy and export, as `history --json` prints it.
+func versionDatum(v model.Version) desk.Datum {
+	out := desk.DatumOf("version", v.ID, "at", desk.StampOf(v.At), "by", v.By, "bytes", v.Bytes, "sha256", v.Hash, "readable", v.Readable)
+	if v.Change != nil {
+		out.Add("action", v.Change.Action)
+		out.Add("previous", textOf(v.Change.Previous))
+		out.Add("new", textOf(v.Change.New))
+	}
+	return out
+}
+
+// textOf is a string in a row, where a table escapes what is like a formula; nil: there is none.
+func textOf(s *string) any {
+	if s == nil {
+		return nil
+	}
+	return *s
 }
 
 // fetchVersions returns all versions as one page: stores list them in one answer.

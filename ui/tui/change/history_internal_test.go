@@ -1,0 +1,23 @@
+package change
+
+import (
+	"reflect"
+	"testing"
+
+	"memdesk/model"
+)
+
+// TestAChangeIsExported: of a version whose text is gone the change may be all that is left. Its texts must be strings,
+// for only in these does a table escape a formula.
+func TestAChangeIsExported(t *testing.T) {
+	old := "=1+1"
+	got := versionDatum(model.Version{ID: "7", Change: &model.Edit{Action: "DELETE", Previous: &old}}).Object()
+	for name, want := range map[string]any{"action": "DELETE", "previous": old, "new": nil} {
+		if v, ok := got[name]; !ok || !reflect.DeepEqual(v, want) {
+			t.Errorf("%s: %#v, want %#v", name, v, want)
+		}
+	}
+	if _, ok := versionDatum(model.Version{ID: "7"}).Object()["action"]; ok {
+		t.Error("a version without a change has an action")
+	}
+}
