@@ -38,7 +38,7 @@ func manOf(c *cobra.Command) string {
 	return b.String()
 }
 
-// variables are those of the environment that memdesk reads, in the manual and in docs/scripting.md.
+// variables are those of the environment that a person sets, or that decide who acts and where stores lie, in the manual and in docs/scripting.md.
 var variables = [][2]string{
 	{"MEMDESK_CONFIG", "the configuration file, where --config names none"},
 	{"MEMDESK_ROLE", "operator or reader: what this session may do; an SSH server sets it from the key's line"},
@@ -47,8 +47,12 @@ var variables = [][2]string{
 	{"NO_COLOR", "no colours, where it is set"},
 	{"TERM, LC_ALL, LC_CTYPE, LANG", "what the terminal can show"},
 	{"SSH_AUTH_SOCK", "the SSH agent whose keys sign"},
-	{"MEMORY_VAULT_PATH, CREWSHIP_DATA_DIR, CLAUDE_CONFIG_DIR, CODEX_HOME, OPENCLAW_STATE_DIR", "where stores are looked for without a configuration"},
+	{"SSH_USER_AUTH", "the file in which an SSH server names the key that signed in"},
+	{"SSH_CONNECTION, SSH_CLIENT, SSH_TTY", "a login over SSH: a viewer, where the configuration gives roles to people and none to this one"},
+	{"MEMORY_VAULT_PATH, AGENTM_INSTALL_PREFIX, AGENTM_DEVICE_LOCAL_ROOT, CREWSHIP_DATA_DIR, CLAUDE_CONFIG_DIR, CODEX_HOME, OPENCLAW_STATE_DIR, MEMORY_FILE_PATH, ENGRAM_DATA_DIR", "where stores are looked for without a configuration"},
+	{"AGENTM_STATE_DIR", "AgentM's own state, where what is left of a deleted note is looked for"},
 	{"FOOLERY_BACKEND", "knots or beads: which of the two is taken where both are found"},
+	{"KNOTS_BIN, KNOTS_DB_PATH", "the program of knots, and its database"},
 }
 
 // manEnd describes the environment and the exit codes.

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"memdesk/backends"
 )
 
 // TestTheManualAndTheDocsSayTheSame of exit codes and variables.
@@ -27,6 +29,11 @@ func TestTheManualAndTheDocsSayTheSame(t *testing.T) {
 		says += fmt.Sprintf("| `%s` | %s |\n", strings.ReplaceAll(v[0], ", ", "`, `"), v[1])
 		if !strings.Contains(man, ".B "+troff(v[0])+"\n"+troff(v[1])) {
 			t.Errorf("the manual lacks %s", v[0])
+		}
+	}
+	for _, m := range backends.Markers() {
+		if m.Env != "" && !strings.Contains(says, "`"+m.Env+"`") {
+			t.Errorf("%s names the place of %s, and is not said", m.Env, m.Label)
 		}
 	}
 	for _, want := range []string{table, says} {
