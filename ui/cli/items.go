@@ -367,8 +367,8 @@ type historyRow struct {
 func (a *app) historyCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "history REF", Short: "Earlier versions that the store itself keeps",
-		Long: "Lists the versions of an item that its store recorded, newest first (changes oldest first), or says why there are none:\n" +
-			"not recorded is not the same as never changed. `memdesk show REF --version V` shows one.",
+		Long: "Lists the versions of an item that its store recorded, newest first, or its changes, oldest first; or says why\n" +
+			"there are none: not recorded is not the same as never changed. `memdesk show REF --version V` shows one.",
 		RunE: a.onItem(func(ctx context.Context, _ *operator.Session, s model.Store, ref model.Ref) error {
 			if s.History == nil {
 				return noHistory(s)

@@ -205,6 +205,8 @@ func (a *app) createCommand() *cobra.Command {
 func (a *app) healthCommand() *cobra.Command {
 	return a.listing(&cobra.Command{
 		Use: "health", Short: "Every provider's health, asked side by side",
+		Long: "Asks every store. Without --watch it waits up to ten seconds for slow checks that run for the first time:\n" +
+			"exit code 3 where they still run then.",
 		RunE: a.onStores(a.health),
 	}, true)
 }
