@@ -232,7 +232,7 @@ func storeWords(esc safetext.Escaper, s gdpr.StorePlan, words string) safetext.T
 		words += "; " + share(s.Targets, s.Items)
 	}
 	if n := len(s.Problems); n > 0 {
-		words = strings.TrimSuffix(prose.Plural(n, "place")+" not looked at; "+words, "; ")
+		words = prose.Plural(n, "place") + " not looked at; " + words
 	}
 	return esc.Const(words)
 }

@@ -159,7 +159,7 @@ func (rq *requests) eraseStores(p gdpr.Plan) []text.Line {
 		switch {
 		case s.Error != "":
 			row.Trouble = true
-			trouble = append(trouble, text.Line{Name: esc.Line(s.Store), Value: storeWords(esc, s, ""), Kind: text.Warn})
+			trouble = append(trouble, text.Line{Name: esc.Line(s.Store), Value: esc.LineMax(s.Error, prose.MaxTitle), Kind: text.Warn})
 		case len(s.Problems) > 0:
 			row.Trouble = true
 			trouble = append(trouble, text.Line{Name: esc.Line(s.Store), Value: esc.Sprintf("%s not looked at", prose.Plural(len(s.Problems), "place")), Kind: text.Alert})
