@@ -170,7 +170,7 @@ func film(at size, steps []step, look func(c *camera, step int)) error {
 	if err := c.see("harbor"); err != nil {
 		return err
 	}
-	for i, st := range append([]step{{"\x1b", " of "}}, steps...) {
+	for i, st := range append([]step{{"", " of "}}, steps...) {
 		c.still()
 		if _, err := io.WriteString(tty, st.press); err != nil {
 			return err
