@@ -161,8 +161,8 @@ func (r Rules) review(ctx context.Context, c *model.Call, id string, w Writer, w
 		tier = tierOf(c.Store, id)
 	}
 	if w.Trust != Trusted && (r.ReviewAll || Instructs(tier) || instructs(id, c.Retain.Key) || loadsItself(text)) {
-		if err := fits(c.Store, tier, text); err != nil { // the store would refuse it in any case
-			return err
+		if t, ok := c.Store.Tier(tier); ok && !t.Writable {
+			return model.Errorf(model.PermissionDenied, "retain", "tier %s is written by its own writer only", t.Name)
 		}
 		return r.hold(c, id, w, CategoryOrigin, PatternOrigin)
 	}
@@ -211,18 +211,6 @@ func tierOf(s *model.Store, id string) string {
 		}
 	}
 	return base
-}
-
-// fits refuses a text over the tier's cap (R13), before it is held.
-func fits(s *model.Store, tier, text string) error {
-	t, ok := s.Tier(tier)
-	if ok && t.HardCap() > 0 && t.CapUnit == model.CapBytes && int64(len(text)) > t.Cap {
-		return model.Errorf(model.InvalidInput, "retain", "%d bytes are over the cap of %d bytes of tier %s; nothing was written", len(text), t.Cap, t.Name)
-	}
-	if ok && !t.Writable {
-		return model.Errorf(model.PermissionDenied, "retain", "tier %s is written by its own writer only", t.Name)
-	}
-	return nil
 }
 
 // rejected holds a text that the store's own scanner refused.

@@ -676,3 +676,24 @@ func TestCleaningNeedsTheRevisionSeen(t *testing.T) {
 		}
 	}
 }
+
+// TestInstructionsWaitOverTheirCapToo: untrusted text in a file of instructions waits for an operator, who may shorten it
+// (agents-door.md AD12).
+func TestInstructionsWaitOverTheirCapToo(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), ".memory")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	full := strings.Repeat("boat ", 900)
+	if err := os.WriteFile(filepath.Join(dir, "AGENT.md"), []byte(full), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := client(t, deskOver(t, bearer.Caller{Name: "planner"}, t.TempDir(), "crewship="+dir))
+	r := call(t, c, "memory_retain", args{"ref": "crewship:AGENT.md", "content": "a rule of mine\n", "mode": "append"})
+	if r.error || r.facts["status"] != "quarantined" || r.facts["pattern"] != origin.PatternOrigin {
+		t.Errorf("%+v", r)
+	}
+	if got, err := os.ReadFile(filepath.Join(dir, "AGENT.md")); err != nil || string(got) != full {
+		t.Errorf("%v, %q", err, got)
+	}
+}
