@@ -90,8 +90,8 @@ func (o *Own) put(tx Tx, key string, rows []model.BesideRow) error {
 	return nil
 }
 
-// shows reports whether an item is a document. The order of the fields is the store's own: a document has a field
-// that the item had lost at its end, and a row that is put back has it in its old place.
+// shows reports whether an item has the text and the fields of a document, in any order: a field that comes back stands
+// last in the document, and in its old place in a row that is put back.
 func shows(it model.Item, doc model.Document) bool {
 	sorted := func(d model.Document) model.Revision {
 		d.Meta = slices.SortedStableFunc(slices.Values(d.Meta), func(a, b model.Field) int { return strings.Compare(a.Name, b.Name) })

@@ -38,7 +38,8 @@ func manOf(c *cobra.Command) string {
 	return b.String()
 }
 
-// variables are those of the environment that a person sets, or that decide who acts and where stores lie, in the manual and in docs/scripting.md.
+// variables of the environment, for the manual and docs/scripting.md: a person sets them, or they decide who acts and
+// where stores lie.
 var variables = [][2]string{
 	{"MEMDESK_CONFIG", "the configuration file, where --config names none"},
 	{"MEMDESK_ROLE", "operator or reader: what this session may do; an SSH server sets it from the key's line"},
