@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -131,96 +132,115 @@ const maxSteps = 2 * auditChunk
 // by its outcome, which names it, unless it has none, the filter asks for a phase or a number, or the chain is
 // not verified. Without a filter the steps of an act that went well are in it. A cursor of another list is InvalidInput.
 func (s *AuditTrail) Events(ctx context.Context, q PageQuery) (AuditPage, error) {
-	var page AuditPage
-	page.Total = model.Count{Unknown: true}
-	if err := s.session.Look(ctx, ReadLog); err != nil {
-		return page, err
-	}
-	filter, err := ParseAuditFilter(q.Filter, s.session.Clock.Now())
+	l := auditList{trail: s, q: q}
+	l.page.Total = model.Count{Unknown: true}
+	err := s.session.Look(ctx, ReadLog)
 	if err != nil {
-		return page, err
+		return l.page, err
 	}
-	if q.Not { // a record before since does not match
-		filter.Since, filter.Until = time.Time{}, time.Time{}
+	if l.filter, err = ParseAuditFilter(q.Filter, s.session.Clock.Now()); err != nil {
+		return l.page, err
+	}
+	look := audit.Filter{Store: q.Of.Store}
+	if !q.Not { // else a record before since matches
+		look.Since, look.Until = l.filter.Since, l.filter.Until
 	}
 	v := s.verified(ctx)
-	page.Verified, page.Notice = v.words()
-	sound := v.err == nil && v.rep.OK // else nobody knows which intents are open, and all are shown
+	l.sound = v.err == nil && v.rep.OK
+	l.page.Verified, l.page.Notice = v.words()
 	cursor, end := pageEnd(q.Cursor)
-	item, events, trouble := "", []StoreEvent(nil), ""
+	trouble := ""
 	if q.Of.ID != "" {
-		item = q.Of.String()
+		look.Target = q.Of.String()
 	} else { // a store's own event names no item
-		events, trouble = s.noted(ctx)
+		l.noted, trouble = s.noted(ctx)
 		if !end.IsZero() { // a later page
-			_, events = Between(events, end)
+			_, l.noted = Between(l.noted, end)
 		}
 	}
-	if page.Notice == "" {
-		page.Notice = trouble
+	l.page.Notice = cmp.Or(l.page.Notice, trouble)
+	limit := q.Limit
+	if l.selects() {
+		limit = auditChunk
 	}
-	show := func(e AuditEvent) {
-		if e.Phase == string(audit.PhaseIntent) && !e.Open && !filter.records && sound {
-			return
-		}
-		if filter.Match(e) != q.Not {
-			page.Events = append(page.Events, e)
-		}
-	}
-	var last time.Time
-	unsearched, steps := 0, 0
-	var acts []placed
-	for len(page.Events) < q.Limit && steps < maxSteps {
-		limit := q.Limit
-		if q.Filter != "" || item != "" {
-			limit = auditChunk
-		}
-		got, err := s.session.Log.List(ctx, audit.Filter{Since: filter.Since, Until: filter.Until, Store: q.Of.Store, Target: item}, limit, cursor)
+	unsearched := 0
+	for len(l.page.Events) < q.Limit && l.steps < maxSteps {
+		got, err := s.session.Log.List(ctx, look, limit, cursor)
 		if errors.Is(err, audit.ErrBadCursor) {
-			return page, model.E(model.InvalidInput, "audit", err)
+			return l.page, model.E(model.InvalidInput, "audit", err)
 		}
 		if err != nil {
-			return page, err
+			return l.page, err
 		}
 		for _, r := range got.Rows {
-			if r.Link > 0 {
-				s.settled(r.Link)
-			}
-			var newer []StoreEvent
-			newer, events = Between(events, r.TS)
-			for i, e := range newer {
-				show(notedEvent(e, i))
-			}
-			e := eventOf(r)
-			e.Open = r.Phase == audit.PhaseIntent && s.open(r.Seq)
-			last = r.TS
-			if at, ok := ofAct(acts, r); ok && q.Filter == "" && item == "" && sound {
-				page.Events[at].Steps = append(page.Events[at].Steps, e)
-				steps++
-				continue
-			}
-			if r.Link > 0 && rules[Act(r.Action)].steps != nil {
-				acts = append(acts, placed{len(page.Events), r})
-			}
-			show(e)
+			l.take(r)
 		}
 		unsearched += got.Unsearched
-		page.Next, cursor = got.Next, got.Next
-		if cursor == "" {
+		if cursor = got.Next; cursor == "" {
+			l.note(l.noted)
+			l.page.Next = ""
 			break
 		}
+		l.page.Next = cursor + "@" + l.last.UTC().Format(time.RFC3339Nano)
 	}
-	if page.Notice == "" && unsearched > 0 {
-		page.Notice = Unsearched(unsearched)
+	if l.page.Notice == "" && unsearched > 0 {
+		l.page.Notice = Unsearched(unsearched)
 	}
-	if page.Next == "" {
-		for i, e := range events {
-			show(notedEvent(e, i))
-		}
-	} else {
-		page.Next += "@" + last.UTC().Format(time.RFC3339Nano)
+	return l.page, nil
+}
+
+// auditList collects a page of the log.
+type auditList struct {
+	trail  *AuditTrail
+	q      PageQuery
+	filter AuditFilter
+	// sound: the chain is verified; else nobody knows which intents are open, and all are shown.
+	sound bool
+	noted []StoreEvent // the stores' own that are older than the records taken
+	acts  []placed
+	steps int
+	last  time.Time // of the last record taken
+	page  AuditPage
+}
+
+// selects reports whether the list leaves records out.
+func (l *auditList) selects() bool { return l.q.Filter != "" || l.q.Of.ID != "" }
+
+// take adds a record after the stores' own events that are newer.
+func (l *auditList) take(r audit.Row) {
+	if r.Link > 0 {
+		l.trail.settled(r.Link)
 	}
-	return page, nil
+	newer, older := Between(l.noted, r.TS)
+	l.note(newer)
+	l.noted, l.last = older, r.TS
+	e := eventOf(r)
+	e.Open = r.Phase == audit.PhaseIntent && l.trail.open(r.Seq)
+	if at, ok := ofAct(l.acts, r); ok && !l.selects() && l.sound {
+		l.page.Events[at].Steps = append(l.page.Events[at].Steps, e)
+		l.steps++
+		return
+	}
+	if r.Link > 0 && rules[Act(r.Action)].steps != nil {
+		l.acts = append(l.acts, placed{len(l.page.Events), r})
+	}
+	l.show(e)
+}
+
+func (l *auditList) note(events []StoreEvent) {
+	for i, e := range events {
+		l.show(notedEvent(e, i))
+	}
+}
+
+// show adds what the filter passes. An intent with an outcome is shown by that.
+func (l *auditList) show(e AuditEvent) {
+	if e.Phase == string(audit.PhaseIntent) && !e.Open && !l.filter.records && l.sound {
+		return
+	}
+	if l.filter.Match(e) != l.q.Not {
+		l.page.Events = append(l.page.Events, e)
+	}
 }
 
 // placed is the outcome of an act that works through others, and its place in the page.
