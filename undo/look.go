@@ -230,38 +230,45 @@ func (k *Keeper) Preview(ctx context.Context, s model.Store, id string) (warning
 			warnings = append(warnings, fmt.Sprintf("%d %s; undo does not make them wait again", n, verb(n, "work item waits for it and then does not", "work items wait for it and then do not")))
 		}
 	}
-	switch n := len(e.Falls); {
-	case e.PartsTotal == 0:
-	case !e.Counted:
-		warnings = append(warnings, "its relations lose a member, and those left with fewer than two members go with it")
-	default:
-		if n > 0 && e.Obstacle != "" {
-			warnings = append(warnings, FallWords(e.Falls)+"; undo puts none of them back")
-		} else if n > 0 {
+	return append(warnings, e.ofRelations()...), nil
+}
+
+// ofRelations says what forgetting an item does to its relations.
+func (e Entry) ofRelations() (warnings []string) {
+	if e.PartsTotal == 0 {
+		return nil
+	}
+	if !e.Counted {
+		return []string{"its relations lose a member, and those left with fewer than two members go with it"}
+	}
+	n := len(e.Falls)
+	left := e.PartsTotal - int64(n)
+	lost := left
+	if n > 0 && e.Obstacle != "" {
+		warnings = append(warnings, FallWords(e.Falls)+"; undo puts none of them back")
+	}
+	if e.Obstacle == "" {
+		if n > 0 {
 			warnings = append(warnings, FallWords(e.Falls)+"; undo puts them back with it")
 		}
-		for _, lost := range e.lost {
-			if e.Obstacle == "" {
-				warnings = append(warnings, "of those undo cannot put back "+lost)
-			}
+		for _, what := range e.lost {
+			warnings = append(warnings, "of those undo cannot put back "+what)
 		}
-		if n > maxFalls && e.Obstacle == "" {
+		if n > maxFalls {
 			warnings = append(warnings, fmt.Sprintf("of those undo keeps %d", maxFalls))
 		}
-		loses := func(n int64, then string) {
-			if n > 0 {
-				warnings = append(warnings, fmt.Sprintf("%d %s; undo %s it again", n, verb(n, "relation loses it as a member and stays", "relations lose it as a member and stay"), then))
-			}
-		}
-		left := e.PartsTotal - int64(n)
-		lost := left
-		if e.Beside != nil && e.Obstacle == "" {
+		if e.Beside != nil {
 			lost = min(e.Unseated, left)
 		}
-		loses(left-lost, "adds")
-		loses(lost, "cannot add")
 	}
-	return warnings, nil
+	loses := func(n int64, then string) {
+		if n > 0 {
+			warnings = append(warnings, fmt.Sprintf("%d %s; undo %s it again", n, verb(n, "relation loses it as a member and stays", "relations lose it as a member and stay"), then))
+		}
+	}
+	loses(left-lost, "adds")
+	loses(lost, "cannot add")
+	return warnings
 }
 
 // FallNoun is the word for items that go because others do: relation where all are relations, else item.

@@ -280,16 +280,6 @@ func applyDecision(n *Node, have *Decision, creating bool, set fieldSet) error {
 	if !given {
 		return nil
 	}
-	if fresh || d.Kind != have.Kind {
-		if err := oneOf(fieldDecisionKind, d.Kind, DecisionKinds); err != nil {
-			return err
-		}
-	}
-	if (fresh || d.Status != have.Status) && (d.Status != "" || !set.restore) { // recurse's column may hold none
-		if err := oneOf(fieldDecisionStatus, d.Status, DecisionStatuses); err != nil {
-			return err
-		}
-	}
 	if confidence != old {
 		c, err := strconv.ParseInt(confidence, 10, 64)
 		if err != nil || c < 0 || c > 100 {
@@ -297,13 +287,32 @@ func applyDecision(n *Node, have *Decision, creating bool, set fieldSet) error {
 		}
 		d.Confidence = c
 	}
-	if d.Files != "" && (fresh || d.Files != have.Files) && !set.restore {
+	if err := checkDecision(d, have, set.restore); err != nil {
+		return err
+	}
+	n.Decision = &d
+	return nil
+}
+
+// checkDecision refuses values that are not the ones the node has, and that memdesk does not write. restore puts back what
+// recurse's columns may hold.
+func checkDecision(d Decision, have *Decision, restore bool) error {
+	if have == nil || d.Kind != have.Kind {
+		if err := oneOf(fieldDecisionKind, d.Kind, DecisionKinds); err != nil {
+			return err
+		}
+	}
+	if (have == nil || d.Status != have.Status) && (d.Status != "" || !restore) {
+		if err := oneOf(fieldDecisionStatus, d.Status, DecisionStatuses); err != nil {
+			return err
+		}
+	}
+	if d.Files != "" && (have == nil || d.Files != have.Files) && !restore {
 		var files []string
 		if json.Unmarshal([]byte(d.Files), &files) != nil {
 			return model.Errorf(model.InvalidInput, "retain", "%s: give a JSON array of strings", fieldDecisionFiles)
 		}
 	}
-	n.Decision = &d
 	return nil
 }
 

@@ -280,34 +280,16 @@ func (a *app) auditVerify(ctx context.Context, log *audit.Log, files, witnesses 
 			unknown = errors.Join(unknown, err)
 		}
 	}
-	if a.flags.json {
-		a.emitVerified(rep)
-	} else {
-		word := "intact"
-		if !rep.OK {
-			word = "BROKEN"
-		}
-		a.linef("the audit log is %s: %s in %s", word, plural(int64(rep.Events), "record"), plural(int64(rep.Segments), "segment"))
-		if rep.Retired > 0 {
-			a.linef("records 1 to %d were removed after their time, on record", rep.Retired)
-		}
-		a.linef("head: %s", orDash(rep.Head))
-		a.fieldf("%s", rep.Reason)
-		a.sayProven(rep.Proven)
-		a.sayNames(rep.Names)
-		for _, r := range rep.OpenIntents {
-			a.linef("open intent: record %d, %s in %s at %s: the outcome is not known", r.Seq, r.Action, orDash(r.Store), when(r.TS))
-		}
-	}
+	a.sayVerified(rep)
 	// An anchor outside that does not answer, is gone, or holds nothing leaves open whether the log was rewritten.
 	silent := func(p audit.Proven) bool {
 		return p.Kind != "own" && (p.State == audit.ProvenUnreadable || p.State == audit.ProvenNone)
 	}
-	if rep.OK && rep.Names.Forged == 0 && unknown != nil {
+	if rep.OK && rep.Names.Forged == 0 {
+		if unknown == nil && rep.Events > 0 && slices.ContainsFunc(rep.Proven, silent) {
+			return &exitError{code: exitPartial}
+		}
 		return unknown
-	}
-	if rep.OK && rep.Names.Forged == 0 && rep.Events > 0 && slices.ContainsFunc(rep.Proven, silent) {
-		return &exitError{code: exitPartial}
 	}
 	if !rep.OK && !rep.Acknowledged && log.Writable() != nil {
 		a.sayf("no change is possible until `memdesk audit acknowledge --reason TEXT`")
@@ -315,10 +297,30 @@ func (a *app) auditVerify(ctx context.Context, log *audit.Log, files, witnesses 
 	if unknown != nil {
 		a.sayf("%v", unknown)
 	}
-	if !rep.OK || rep.Names.Forged > 0 {
-		return &exitError{code: exitTampered}
+	return &exitError{code: exitTampered}
+}
+
+// sayVerified prints the result of a verification.
+func (a *app) sayVerified(rep audit.Report) {
+	if a.flags.json {
+		a.emitVerified(rep)
+		return
 	}
-	return nil
+	word := "intact"
+	if !rep.OK {
+		word = "BROKEN"
+	}
+	a.linef("the audit log is %s: %s in %s", word, plural(int64(rep.Events), "record"), plural(int64(rep.Segments), "segment"))
+	if rep.Retired > 0 {
+		a.linef("records 1 to %d were removed after their time, on record", rep.Retired)
+	}
+	a.linef("head: %s", orDash(rep.Head))
+	a.fieldf("%s", rep.Reason)
+	a.sayProven(rep.Proven)
+	a.sayNames(rep.Names)
+	for _, r := range rep.OpenIntents {
+		a.linef("open intent: record %d, %s in %s at %s: the outcome is not known", r.Seq, r.Action, orDash(r.Store), when(r.TS))
+	}
 }
 
 // chainRow says whether the log is unchanged.
