@@ -82,7 +82,7 @@ func (l *Log) acknowledge(ctx context.Context, reason string) error {
 }
 
 // endedBy are the trees that an acknowledgement up to h ends: those with broken checkpoints, and one that the
-// records no longer continue.
+// records no longer continue, or whose tiles nothing can make again.
 func (l *Log) endedBy(ctx context.Context, w *treeWalk, h head) ([]string, error) {
 	origins := w.origins()
 	t, err := l.readTree()
@@ -90,6 +90,9 @@ func (l *Log) endedBy(ctx context.Context, w *treeWalk, h head) ([]string, error
 		return origins, nil
 	}
 	old, err := l.readCheckpoint(t)
+	if err == nil {
+		_, err = l.mendTiles(ctx, h, t, old)
+	}
 	if err == nil || errors.Is(err, ErrNoCheckpoint) {
 		_, err = l.grow(ctx, h, t, old)
 	}

@@ -331,7 +331,7 @@ func (l *Log) consistency(old int64, h signedHead) (tlog.TreeProof, error) {
 	if old == 0 || old >= h.Size {
 		return nil, nil
 	}
-	p, err := tlog.ProveTree(h.Size, old, tlog.TileHashReader(h.tree(), l.tiles()))
+	p, err := tlog.ProveTree(h.Size, old, l.hashes(h.tree()))
 	if err != nil {
 		return nil, fmt.Errorf("prove that the tree grew: %w", err)
 	}

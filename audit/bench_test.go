@@ -166,7 +166,7 @@ func BenchmarkTree(b *testing.B) {
 		for i := range size {
 			leaves = append(leaves, tlog.RecordHash(fmt.Append(nil, i)))
 			if len(leaves) == growBy || i+1 == size {
-				next, _, err := d.grow(tree, leaves)
+				next, _, err := d.grow(tree, tlog.TileHashReader(tree, d), leaves)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -176,7 +176,7 @@ func BenchmarkTree(b *testing.B) {
 		b.Run(fmt.Sprintf("records=%d/append", size), func(b *testing.B) {
 			files = 0
 			for b.Loop() {
-				if _, _, err := d.grow(tree, []tlog.Hash{{1}}); err != nil {
+				if _, _, err := d.grow(tree, tlog.TileHashReader(tree, d), []tlog.Hash{{1}}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -186,7 +186,7 @@ func (l *Log) rootsOf(r *retired) error {
 		done += 1 << level
 		left -= 1 << level
 	}
-	r.Roots, err = tlog.TileHashReader(h.tree(), l.tiles()).ReadHashes(at)
+	r.Roots, err = l.hashes(h.tree()).ReadHashes(at)
 	return err
 }
 
@@ -213,19 +213,14 @@ func (w *walker) retiredBy() {
 	}
 }
 
-// begin takes the removed leaves, and compares older claims with the tree's own hashes, which the newest
-// checkpoint covers.
+// begin takes the removed leaves, and compares older claims with the tree's own hashes below them.
 func (w *treeWalk) begin(l *Log, r retired) {
 	w.all = false
 	if w.state.Origin == "" || r.Origin != w.state.Origin {
 		return
 	}
 	w.front = checkpoint.Frontier{Size: r.Size, Roots: slices.Clone(r.Roots)}
-	h, err := l.readCheckpoint(w.state)
-	if err != nil {
-		return // the log's own source reports it
-	}
-	read := tlog.TileHashReader(h.tree(), l.tiles())
+	read := l.hashes(tlog.Tree{N: r.Size, Hash: w.front.Root()})
 	for size, claims := range w.claims {
 		if size > r.Size {
 			continue

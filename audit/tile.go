@@ -79,13 +79,13 @@ func (d tiles) read(t tlog.Tile) ([]byte, error) {
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("read the tree: %w", err)
+			return nil, fmt.Errorf("%w (%v)", errTiles, err)
 		}
 		if len(b) >= want {
 			return b[:want], nil
 		}
 	}
-	return nil, tampered("the tree's tile %s is gone or cut", tilePath(t))
+	return nil, fmt.Errorf("%w (%s is gone or cut)", errTiles, tilePath(t))
 }
 
 // write puts a tile on disk, durably.
@@ -181,9 +181,9 @@ func (g growing) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 	return out, nil
 }
 
-// grow adds leaves to the tree and writes its tiles; the new tree is not signed yet.
-func (d tiles) grow(tree tlog.Tree, leaves []tlog.Hash) (tlog.Tree, []tlog.Tile, error) {
-	g := growing{old: tlog.TileHashReader(tree, d), fresh: map[int64]tlog.Hash{}}
+// grow adds leaves to the tree, whose hashes old reads, and writes its tiles; the new tree is not signed yet.
+func (d tiles) grow(tree tlog.Tree, old tlog.HashReader, leaves []tlog.Hash) (tlog.Tree, []tlog.Tile, error) {
+	g := growing{old: old, fresh: map[int64]tlog.Hash{}}
 	for i, leaf := range leaves {
 		n := tree.N + int64(i)
 		stored, err := tlog.StoredHashesForRecordHash(n, leaf, g)

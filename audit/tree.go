@@ -148,26 +148,28 @@ func (l *Log) checkpoint(ctx context.Context, key *printedKey) ([]byte, error) {
 	if st, err = l.saveHead(st); err != nil {
 		return nil, err
 	}
-	t, old, s, err := l.toSign(ctx, st.head, key)
-	if err == nil && s != nil && old.Size == 0 {
-		var ended bool
-		if st, ended, err = l.endStuck(ctx, st, t); ended {
-			t, old, s, err = l.toSign(ctx, st.head, key)
+	for {
+		t, old, s, err := l.toSign(ctx, st.head, key)
+		if err != nil {
+			return nil, err
 		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	if s == nil {
-		l.signedSeq.Store(st.head.Seq)
-		return old.signed, nil
-	}
-	if old.Size == 0 {
-		if st, err = l.announce(ctx, st, t); err != nil {
+		if s == nil {
+			l.signedSeq.Store(st.head.Seq)
+			return old.signed, nil
+		}
+		if old.Size == 0 {
+			if st, err = l.announce(ctx, st, t); err != nil {
+				return nil, err
+			}
+		}
+		signed, err := l.extend(ctx, st.head, t, old, s)
+		if old.Size > 0 || !errors.Is(err, ErrTampered) {
+			return signed, err
+		}
+		if st, err = l.endStuck(ctx, st, t, err); err != nil {
 			return nil, err
 		}
 	}
-	return l.extend(ctx, st.head, t, old, s)
 }
 
 // toSign is the tree, new where there is none, with its newest checkpoint and the signer of the next one; no signer where
@@ -188,13 +190,9 @@ func (l *Log) toSign(ctx context.Context, h head, key *printedKey) (treeState, s
 	return t, old, s, err
 }
 
-// endStuck ends a tree without a checkpoint that its records cannot fill because of an acknowledged break, and reports
-// whether it did. Versions before this one began it over such a break.
-func (l *Log) endStuck(ctx context.Context, st state, t treeState) (state, bool, error) {
-	_, stuck := l.grow(ctx, st.head, t, signedHead{})
-	if !errors.Is(stuck, ErrTampered) {
-		return st, false, stuck
-	}
+// endStuck ends a tree without a checkpoint that its records cannot fill because of an acknowledged break; otherwise it
+// returns stuck, the error of who tried. Versions before this one began a tree over such a break.
+func (l *Log) endStuck(ctx context.Context, st state, t treeState, stuck error) (state, error) {
 	broken, acknowledged := false, false
 	err := l.eachFrom(ctx, st.head, t.First, func(ln *line) error {
 		if !ln.intact() {
@@ -208,17 +206,17 @@ func (l *Log) endStuck(ctx context.Context, st state, t treeState) (state, bool,
 		return nil
 	})
 	if err != nil {
-		return st, false, err
+		return st, err
 	}
 	if broken || !acknowledged {
-		return st, false, stuck
+		return st, stuck
 	}
 	st, k, err := l.settle(st, true)
 	if err != nil {
-		return st, false, err
+		return st, err
 	}
 	st.head, err = l.endTree(st.head, k, []string{t.Origin})
-	return st, err == nil, err
+	return st, err
 }
 
 // newTree starts a tree over the longest run of records that ends with the head and that a verification walks: behind a
@@ -295,27 +293,35 @@ func (l *Log) extend(ctx context.Context, h head, t treeState, old signedHead, s
 }
 
 // grow adds the records after old to the tree, and signs nothing. ErrTampered means that they do not continue
-// the signed records.
+// the signed records. Damaged tiles are made again.
 func (l *Log) grow(ctx context.Context, h head, t treeState, old signedHead) (*grower, error) {
-	g := &grower{log: l, tree: old.tree()}
-	from := t.First + uint64(old.Size)
-	if old.Size > 0 {
+	g := &grower{log: l, tree: old.tree(), seam: old.Size > 0}
+	err := l.growTo(ctx, h, t, g)
+	if errors.Is(err, errTiles) && old.Size > 0 {
+		return l.regrow(ctx, h, t, old)
+	}
+	return g, err
+}
+
+// growTo adds the records up to h that the tree has not got yet.
+func (l *Log) growTo(ctx context.Context, h head, t treeState, g *grower) error {
+	from := t.seq(g.tree.N + 1)
+	if g.seam {
 		from-- // with the last signed record, to check the seam
-		g.seam = true
 	}
 	gap := func(seq uint64) error {
 		return tampered("record %d does not continue what was signed before", seq)
 	}
 	if err := l.eachFrom(ctx, h, from, g.take, gap); err != nil {
-		return nil, err
+		return err
 	}
 	if err := g.flush(); err != nil {
-		return nil, err
+		return err
 	}
 	if t.seq(g.tree.N) != h.Seq {
-		return nil, tampered("the log ends with record %d, its head is record %d", t.seq(g.tree.N), h.Seq)
+		return tampered("the log ends with record %d, its head is record %d", t.seq(g.tree.N), h.Seq)
 	}
-	return g, nil
+	return nil
 }
 
 // announce appends the record that names the tree's key, unless it exists: the process may have been killed
@@ -344,7 +350,8 @@ type grower struct {
 	tree    tlog.Tree
 	leaves  []tlog.Hash
 	changed []tlog.Tile
-	seam    bool // the next line is the last signed one
+	seam    bool  // the next line is the last signed one
+	signed  int64 // write the tiles of the tree of this size, too; 0: of no other than the lots'
 }
 
 func (g *grower) take(ln *line) error {
@@ -355,9 +362,9 @@ func (g *grower) take(ln *line) error {
 	if g.seam {
 		g.seam = false
 		at := tlog.StoredHashIndex(0, g.tree.N-1)
-		signed, err := tlog.TileHashReader(g.tree, g.log.tiles()).ReadHashes([]int64{at})
+		signed, err := g.log.hashes(g.tree).ReadHashes([]int64{at})
 		if err != nil {
-			return fmt.Errorf("read the tree: %w", err)
+			return err
 		}
 		if signed[0] != leaf {
 			return tampered("record %d is another one than was signed", ln.seq)
@@ -365,7 +372,7 @@ func (g *grower) take(ln *line) error {
 		return nil
 	}
 	g.leaves = append(g.leaves, leaf)
-	if len(g.leaves) < growBy {
+	if len(g.leaves) < growBy && g.tree.N+int64(len(g.leaves)) != g.signed {
 		return nil
 	}
 	return g.flush()
@@ -375,7 +382,7 @@ func (g *grower) flush() error {
 	if len(g.leaves) == 0 {
 		return nil
 	}
-	next, changed, err := g.log.tiles().grow(g.tree, g.leaves)
+	next, changed, err := g.log.tiles().grow(g.tree, g.log.hashes(g.tree), g.leaves)
 	if err != nil {
 		return fmt.Errorf("extend the tree: %w", err)
 	}
@@ -479,7 +486,7 @@ func (l *Log) Prove(ctx context.Context, seq uint64) (p checkpoint.Proof, err er
 		return p, err
 	}
 	p.Index, p.Checkpoint = int64(seq-t.First), h.signed
-	if p.Path, err = tlog.ProveRecord(h.Size, p.Index, tlog.TileHashReader(h.tree(), l.tiles())); err != nil {
+	if p.Path, err = tlog.ProveRecord(h.Size, p.Index, l.hashes(h.tree())); err != nil {
 		return p, err
 	}
 	if _, _, err := p.Check(t.verifiers()...); err != nil {

@@ -29,6 +29,9 @@ type Report struct {
 	Acknowledged bool
 	Torn         int64 // bytes of an append cut short; the next append sets them aside
 	Names        Names // of the side table; only Verify looks at them
+	// Tiles says what is wrong with the files of the tree, which are made from the records: no break of the log.
+	// Empty where nothing is; only Verify looks.
+	Tiles string
 	// Proven says what each checkpoint outside the records proves about them.
 	Proven      []Proven
 	OpenIntents []Row
@@ -77,6 +80,9 @@ func (l *Log) verify(ctx context.Context, given ...Statement) (Report, error) {
 	rep, err := w.walk(ctx)
 	if err == nil && !w.none {
 		rep.OpenIntents, err = w.open.rows(l)
+	}
+	if err == nil && (rep.OK || rep.Acknowledged) && !w.none {
+		rep.Tiles, err = l.lookAtTiles(ctx)
 	}
 	if err == nil && names.file != nil && names.rows.err != nil {
 		err = fmt.Errorf("read side table: %w", names.rows.err)

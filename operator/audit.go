@@ -107,7 +107,7 @@ func (v verification) words() (state, trouble string) {
 	if v.pending > 0 {
 		state += "; " + plural(int64(v.pending), "open intent") + ": outcome:open shows them"
 	}
-	return state, ""
+	return state, v.rep.Tiles
 }
 
 // Stamp changes with every added record; it is cheap. Empty: unknown.

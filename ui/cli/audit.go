@@ -282,11 +282,12 @@ func (a *app) auditVerify(ctx context.Context, log *audit.Log, files, witnesses 
 	}
 	a.sayVerified(rep)
 	// An anchor outside that does not answer, is gone, or holds nothing leaves open whether the log was rewritten.
+	// Damaged tiles leave records without a proof.
 	silent := func(p audit.Proven) bool {
 		return p.Kind != "own" && (p.State == audit.ProvenUnreadable || p.State == audit.ProvenNone)
 	}
 	if rep.OK && rep.Names.Forged == 0 {
-		if unknown == nil && rep.Events > 0 && slices.ContainsFunc(rep.Proven, silent) {
+		if unknown == nil && (rep.Tiles != "" || rep.Events > 0 && slices.ContainsFunc(rep.Proven, silent)) {
 			return &exitError{code: exitPartial}
 		}
 		return unknown
@@ -316,6 +317,7 @@ func (a *app) sayVerified(rep audit.Report) {
 	}
 	a.linef("head: %s", orDash(rep.Head))
 	a.fieldf("%s", rep.Reason)
+	a.fieldf("%s", rep.Tiles)
 	a.sayProven(rep.Proven)
 	a.sayNames(rep.Names)
 	for _, r := range rep.OpenIntents {
@@ -339,6 +341,7 @@ type chainRow struct {
 	NamesAbsent    int64       `json:"names_absent"`
 	NamesForged    int64       `json:"names_forged"`
 	NamesUnchecked int64       `json:"names_unchecked"`
+	Tiles          string      `json:"tiles"`
 	Anchors        []provenRow `json:"anchors"`
 }
 
@@ -361,7 +364,7 @@ func (a *app) emitVerified(rep audit.Report) {
 	anchors := mapped(rep.Proven, func(p audit.Proven) provenRow { return provenRow{p.By, p.Kind, p.State, p.Seq, stamp(p.At), p.Why} })
 	a.emit("verify", chainRow{OK: rep.OK && rep.Names.Forged == 0, Events: rep.Events, Head: rep.Head, Reason: reason, FirstBad: rep.FirstBad,
 		Segments: rep.Segments, Retired: rep.Retired, OpenIntents: len(rep.OpenIntents), Acknowledged: rep.Acknowledged, TornBytes: rep.Torn,
-		NamesOK: rep.Names.OK, NamesAbsent: rep.Names.Absent, NamesForged: rep.Names.Forged, NamesUnchecked: rep.Names.Unchecked, Anchors: anchors})
+		NamesOK: rep.Names.OK, NamesAbsent: rep.Names.Absent, NamesForged: rep.Names.Forged, NamesUnchecked: rep.Names.Unchecked, Tiles: rep.Tiles, Anchors: anchors})
 }
 
 // sayNames reports on the clear names, which the chain of hashes does not cover.
@@ -405,7 +408,7 @@ func (a *app) auditAcknowledgeCommand() *cobra.Command {
 				return err
 			}
 			rep, err := log.Verify(ctx)
-			if err == nil && (rep.OK || rep.Acknowledged) {
+			if err == nil && (rep.OK || rep.Acknowledged) && rep.Tiles == "" {
 				return usage("there is nothing to acknowledge: the chain is intact, or its break has been acknowledged")
 			}
 			if err := a.confirm(ctx, "take note of the break and go on in a new segment?"); err != nil {

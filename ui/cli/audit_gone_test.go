@@ -62,6 +62,23 @@ func TestANameBesideTheLogIsProved(t *testing.T) {
 	d.run("audit", "verify").want(t, 0, "no clear name")
 }
 
+// TestDamagedTilesAreMadeAgain: the tree's files are no part of the log, and the words name what mends them.
+func TestDamagedTilesAreMadeAgain(t *testing.T) {
+	d := newDesk(t)
+	d.run("forget", "crewship:AGENT.md", "--yes").want(t, 0)
+	tiles, err := filepath.Glob(filepath.Join(d.env["XDG_STATE_HOME"], "memdesk", "audit", "tree", "tile", "0", "*", "*"))
+	if err != nil || len(tiles) != 1 {
+		t.Fatal(tiles, err)
+	}
+	proof := filepath.Join(d.dir, "proof")
+	must(t, os.Truncate(tiles[0], 40))
+	d.run("audit", "verify").want(t, 3, "intact", "`memdesk audit checkpoint` makes them again")
+	d.run("audit", "prove", "1", "--out", proof).want(t, 1, "`memdesk audit checkpoint` makes them again")
+	d.run("audit", "checkpoint").want(t, 0, "are made again")
+	d.run("audit", "verify").want(t, 0, "intact")
+	d.run("audit", "prove", "1", "--out", proof).want(t, 0)
+}
+
 // TestALogThatIsOlderThanAReceipt: the log and its head, restored to their state before an erasure, are
 // consistent with each other, but the receipt must reveal the missing records.
 func TestALogThatIsOlderThanAReceipt(t *testing.T) {

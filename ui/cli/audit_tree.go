@@ -22,7 +22,8 @@ func (a *app) auditVerifyCommand() *cobra.Command {
 		Use: "verify", Short: "Walk the whole chain, compare it with every anchor; exit 7 with the first break",
 		Long: "Reads the log from its first record and compares every byte with the chain of hashes, the saved head\n" +
 			"and the checkpoints of every anchor that is a file. It changes nothing. Without an anchor it finds what\n" +
-			"others changed and what was damaged, not what the owner of the files rewrote.",
+			"others changed and what was damaged, not what the owner of the files rewrote. Exit 3 where an anchor proves\n" +
+			"nothing, or where the files of the tree are damaged, which `memdesk audit checkpoint` makes again.",
 		RunE: a.onLog(func(ctx context.Context, log *audit.Log, _ []string) error {
 			return a.auditVerify(ctx, log, slices.Concat(since, anchors), witnesses)
 		}),
@@ -66,8 +67,16 @@ func (a *app) auditCheckpointCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "checkpoint", Short: "Sign the log's head and print it: keep it elsewhere",
 		Long: "Prints the signed head of the log (c2sp.org/tlog-checkpoint) and gives it to every anchor. A copy of it\n" +
-			"proves later that nothing before it was changed: audit verify --since FILE.",
+			"proves later that nothing before it was changed: audit verify --since FILE. Damaged files of the tree over\n" +
+			"the log (audit/tree/tile) are made again from the records first.",
 		RunE: a.onLog(func(ctx context.Context, log *audit.Log, _ []string) error {
+			done, err := log.Regrow(ctx)
+			if err != nil {
+				return err
+			}
+			if done {
+				a.sayf("the files of the tree over the log were damaged, and are made again from the records")
+			}
 			signed, err := log.Checkpoint(ctx)
 			if err != nil {
 				return err
