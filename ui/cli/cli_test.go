@@ -522,7 +522,22 @@ func TestDemo(t *testing.T) {
 	d.bare("demo", "--seed-only").want(t, 2, "--dir")
 	d.bare("demo", "--dir", dir, "--seed-only").want(t, 0, dir)
 	d.bare("demo", "--dir", dir, "--seed-only").want(t, 5, "not empty")
-	d.bare("--config", filepath.Join(dir, "config.toml"), "health").want(t, 0, "harbor", "graph", "scratch")
+	conf := filepath.Join(dir, "config.toml")
+	d.bare("--config", conf, "health").want(t, 0, "harbor", "graph", "scratch")
+	// What the tiers count is what a list shows, and what it says that it leaves out.
+	for _, store := range []string{"harbor", "graph", "desk"} {
+		held := 0.0
+		for _, r := range d.bare("--config", conf, "tiers", "-s", store, "--json").want(t, 0).rows {
+			held += r["items"].(float64)
+		}
+		page := d.bare("--config", conf, "items", "-s", store, "--json").want(t, 0).row(t, "page")
+		if hidden, _ := page["hidden"].(float64); hidden == 0 || page["total"].(float64)+hidden != held {
+			t.Errorf("%s: a list has %v and leaves out %v, the tiers have %v", store, page["total"], page["hidden"], held)
+		}
+		if page := d.bare("--config", conf, "items", "-s", store, "--all", "--json").want(t, 0).row(t, "page"); page["total"] != held || page["hidden"] != 0.0 {
+			t.Errorf("%s: --all has %v and leaves out %v, the tiers have %v", store, page["total"], page["hidden"], held)
+		}
+	}
 }
 
 func TestQuarantineRelease(t *testing.T) {

@@ -99,7 +99,7 @@ func (a *app) itemsOf(ctx context.Context, s model.Store, f itemsFlags, tab *tab
 		tab.page()
 		left -= len(page.Items)
 		if page.Next == "" || !unlimited && left <= 0 {
-			a.printPageEnd(s.Name, page, f.all)
+			a.printPageEnd(s.Name, page, f.all, hiddenOf(ctx, s, f, page.Total))
 			return a.incomplete(s.Name, problems)
 		}
 		if err := a.out.Err(); err != nil { // the output has no reader
@@ -164,11 +164,30 @@ type pageRow struct {
 	Next         *string `json:"next"`  // cursor of the next page
 	Total        *int64  `json:"total"` // null: unknown
 	TotalAtLeast bool    `json:"total_at_least"`
+	Hidden       *int64  `json:"hidden"` // archived and bookkeeping items that --all adds; null: unknown
+}
+
+// hiddenOf counts what --all would add to a list of total items; nil when unknown, as below a query or a filter.
+func hiddenOf(ctx context.Context, s model.Store, f itemsFlags, total model.Count) *int64 {
+	switch {
+	case f.all:
+		return new(int64)
+	case f.query != "" || !f.filter.IsZero() || total.Unknown || total.AtLeast:
+		return nil
+	}
+	whole, err := s.Browser.List(ctx, model.PageRequest{Tier: f.tier, Limit: 1, Hidden: true})
+	if err != nil || whole.Total.Unknown || whole.Total.AtLeast {
+		return nil
+	}
+	return new(max(whole.Total.N-total.N, 0))
 }
 
 // printPageEnd prints how much of a store the list did not show; all says that --all was given.
-func (a *app) printPageEnd(store string, p model.Page, all bool) {
-	a.emit("page", pageRow{store, nilIfEmpty(p.Next), onlyIf(!p.Total.Unknown, p.Total.N), p.Total.AtLeast})
+func (a *app) printPageEnd(store string, p model.Page, all bool, hidden *int64) {
+	a.emit("page", pageRow{store, nilIfEmpty(p.Next), onlyIf(!p.Total.Unknown, p.Total.N), p.Total.AtLeast, hidden})
+	if hidden != nil && *hidden > 0 {
+		a.hintf("%s: --all adds %s, archived or bookkeeping, which `memdesk tiers` counts too", store, plural(*hidden, "item"))
+	}
 	if p.Next == "" {
 		return
 	}

@@ -385,6 +385,7 @@ func (t *table) putHealth(store string, st model.HealthStatus, latency time.Dura
 func (a *app) tiersCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "tiers", Short: "Tiers with their counts, bytes and caps",
+		Long: "Counts everything that the stores hold, archived and bookkeeping items included, as items --all lists it.",
 		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error {
 			tab, empty := a.table("STORE", "TIER", "ITEMS", "SIZE", "CAP EACH", "WHAT"), 0
 			t := tally{app: a}
