@@ -56,20 +56,20 @@ func (t *Table) save(tx Tx, c *Change, req model.RetainRequest) (*model.Beside, 
 	if err != nil {
 		return nil, err
 	}
-	if b := req.Beside; req.Restore && b != nil && b.Left != "" {
-		if seen == b.Left {
-			err, c.whole = t.Own.put(tx, c.Row.Key, b.Rows), true
-			if t.Vector != "" { // it is in the row, and of this text; the program may have made one that lies elsewhere anew
-				c.Warnings = nil
-			}
-		} else {
-			err = t.Own.compare(tx, c, b.Rows)
-		}
-		if err != nil {
+	b := req.Beside
+	restore := req.Restore && b != nil && b.Left != ""
+	if restore && seen == b.Left {
+		if err = t.Own.put(tx, c.Row.Key, b.Rows); err != nil {
 			return nil, err
 		}
+		if c.whole = true; t.Vector != "" { // it is in the row, and of this text; the program may have made one that lies elsewhere anew
+			c.Warnings = nil
+		}
 	}
-	_, left, err := t.Own.read(tx, c.Row.Key)
+	is, left, err := t.Own.read(tx, c.Row.Key)
+	if err == nil && restore && !c.whole {
+		compare(c, b.Rows, is)
+	}
 	return &model.Beside{Rows: was, Left: left}, err
 }
 
@@ -101,10 +101,9 @@ func shows(it model.Item, doc model.Document) bool {
 }
 
 // compare warns of what is not as in the kept rows: columns, or the members of one that is a JSON object.
-func (o *Own) compare(tx Tx, c *Change, kept []model.BesideRow) error {
-	now, _, err := o.read(tx, c.Row.Key)
-	if err != nil || len(now) != 1 || len(kept) != 1 || len(now[0].Cells) != len(kept[0].Cells) {
-		return err
+func compare(c *Change, kept, now []model.BesideRow) {
+	if len(now) != 1 || len(kept) != 1 || len(now[0].Cells) != len(kept[0].Cells) {
+		return
 	}
 	var differ []string
 	for i, was := range kept[0].Cells {
@@ -133,5 +132,4 @@ func (o *Own) compare(tx Tx, c *Change, kept []model.BesideRow) error {
 		}
 		c.Warnings = append(c.Warnings, "another program wrote the row since: not as they were before are "+strings.Join(differ, ", ")+more)
 	}
-	return nil
 }
