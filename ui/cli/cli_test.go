@@ -461,6 +461,9 @@ func TestConfigInitThatMayNotLast(t *testing.T) {
 
 func TestConfigCommands(t *testing.T) {
 	d := newDesk(t)
+	if r := d.bare("config", "check").want(t, 0); !strings.Contains(r.out, "there is no ") {
+		t.Errorf("without a file: %s", r.out)
+	}
 	d.bare("config", "init").want(t, 0, "wrote")
 	d.bare("config", "init").want(t, 2, "exists")
 	d.bare("config", "check").want(t, 0, "fine")

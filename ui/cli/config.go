@@ -80,7 +80,9 @@ func (a *app) checkConfig() error {
 		return err
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		a.sayf("there is no %s; memdesk looks where stores usually live. `memdesk config init` writes an example", path)
+		a.result("config", configRow{Path: path, Exists: new(false), OK: true, Stores: new(0)}, "there is no %s: memdesk looks where stores usually live", path)
+		a.hintf("`memdesk config init` writes an example")
+		return nil
 	}
 	a.result("config", configRow{Path: path, OK: true, Stores: new(len(cfg.Stores))}, "%s: fine, %s", path, plural(int64(len(cfg.Stores)), "store"))
 	return nil
@@ -134,6 +136,9 @@ func (a *app) infoCommand() *cobra.Command {
 		Use: "info", Short: "Version, paths, and where state lies",
 		RunE: a.onBase(func(ctx context.Context, s *operator.Session, args []string) error {
 			config, _ := backends.ConfigPath(a.flags.config, a.Env)
+			if config != "" {
+				config = a.path(config)
+			}
 			cache := statedir.Base(a.Env, "XDG_CACHE_HOME", ".cache")
 			if a.flags.json {
 				a.emit("info", infoRow{versionInfoRow{a.Version, a.Kinds.Names(), runtime.Version()}, nilIfEmpty(config), nilIfEmpty(s.State), nilIfEmpty(cache)})

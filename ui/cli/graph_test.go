@@ -77,7 +77,7 @@ func TestMigrate(t *testing.T) {
 	d.bare("create", "postgres=DESK_DSN").want(t, 0, "DESK_DSN")
 	d.bare("create", "postgres=DESK_DSN").want(t, 5, "schema already")
 	at(3, "migrate", "--show")
-	db("migrate").want(t, 2, "--yes")
+	db("migrate").want(t, 0, "at version 3 already") // nothing to ask about
 	d.in = "kept"
 	db("retain", "--tier", "task", "--key", "k", "--mode", "replace", "-", "--yes").want(t, 0)
 	db("migrate", "--to", "1", "--yes").want(t, 2, "--confirm")
@@ -95,6 +95,7 @@ func TestMigrate(t *testing.T) {
 	d.in = "refused"
 	db("retain", "--tier", "task", "--key", "k", "--mode", "replace", "-", "--yes").want(t, 1, "memdesk migrate")
 	db("--read-only", "migrate", "--yes").want(t, 6)
+	db("migrate").want(t, 2, "--yes")
 	at(3, "migrate", "--yes")
 	db("show", "--raw", "postgres:k").want(t, 0, "kept")
 	id, _ := db("gdpr", "request", "--subject", "usr_ida9931", "--received", "2026-01-31", "--ground", "asked", "--yes", "--json").want(t, 0).last(t, "request")["request"].(string)

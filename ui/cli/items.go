@@ -199,11 +199,14 @@ func (a *app) printPageEnd(store string, p model.Page, all bool, hidden *int64) 
 	default:
 		total = "there are " + plural(p.Total.N, "item")
 	}
-	rest := "with --all"
+	rest := "with --all, archived and bookkeeping items too"
 	if all {
 		rest = "without --limit"
 	}
 	a.hintf("%s: %s; go on with --cursor %s, or take all %s", store, total, p.Next, rest)
+	if a.flags.sort != "" {
+		a.hintf("%s: --sort has sorted the rows of this page only", store)
+	}
 }
 
 // itemRow is an item without its text.

@@ -18,7 +18,7 @@ import (
 func (a *app) listing(c *cobra.Command, whole bool) *cobra.Command {
 	watch, run := false, c.RunE
 	c.Flags().StringVar(&a.flags.sort, "sort", "", "sort the rows by this `COLUMN` of the table, with - before it the other way round; all rows are held in memory")
-	c.Flags().BoolVar(&watch, "watch", false, "repeat until interrupted: rows that are new or have changed, and where the list is whole those that are gone")
+	c.Flags().BoolVar(&watch, "watch", false, "repeat until interrupted and print each row that is new or has changed; of a whole list also each row that is gone")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if !watch {
 			return run(cmd, args)

@@ -345,8 +345,11 @@ func TestParserErrors(t *testing.T) {
 // TestAPageEndAdvisesWhatIsNotGiven: where --all was given, only --limit bounds the list.
 func TestAPageEndAdvisesWhatIsNotGiven(t *testing.T) {
 	d := newDesk(t)
-	d.run("items", "--limit", "1").want(t, 0, "or take all with --all")
+	if r := d.run("items", "--limit", "1").want(t, 0, "or take all with --all"); strings.Contains(r.err, "--sort") {
+		t.Errorf("a page that nobody sorted: %s", r.err)
+	}
 	d.run("items", "--all", "--limit", "1").want(t, 0, "or take all without --limit")
+	d.run("items", "--limit", "1", "--sort", "-bytes").want(t, 0, "sorted the rows of this page only")
 }
 
 // TestStoresThatAreNamedTwice: a store named twice is one store, and a reference to a store that --store leaves out says so.

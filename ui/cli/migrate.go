@@ -14,8 +14,8 @@ import (
 )
 
 func (a *app) migrateCommand() *cobra.Command {
-	to, named := -1, ""
-	show, count := false, int64(-1)
+	to, named := 0, ""
+	show, count := false, ""
 	c := &cobra.Command{
 		Use: "migrate", Short: "Bring a store's schema up to date, or to a version",
 		Long: "Moves the schema of the store that --store names to the newest version, or to the one given with --to,\n" +
@@ -23,7 +23,8 @@ func (a *app) migrateCommand() *cobra.Command {
 			"and is refused where it would remove items, or where a request holds an item of the store. In production the\n" +
 			"number of the store's items is asked for too (--confirm-count). Version 0 is no schema at all. --show changes nothing.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if cmd.Flags().Changed("to") && to < 0 {
+			newest := !cmd.Flags().Changed("to")
+			if to < 0 {
 				return usage("--to takes a version, 0 or more")
 			}
 			s, store, err := a.onlyStore(cmd.Context(), "the one to migrate")
@@ -37,15 +38,19 @@ func (a *app) migrateCommand() *cobra.Command {
 			if err != nil || show {
 				return a.printSchema(store.Name, before, err)
 			}
-			if to < 0 {
+			if newest {
 				to = before.Latest
 			}
 			if err := s.Allow(cmd.Context(), operator.Migrate, store.Name, ""); err != nil {
 				return err
 			}
-			if to < before.Current {
+			switch {
+			case to == before.Current:
+				a.sayf("the schema of %s is at version %d already", store.Name, to)
+				return a.printSchema(store.Name, before, nil)
+			case to < before.Current:
 				err = a.confirmDown(cmd.Context(), named, count, store, before, to)
-			} else {
+			default:
 				err = a.confirm(cmd.Context(), fmt.Sprintf("migrate %s from schema %d to %d?", store.Name, before.Current, to))
 			}
 			if err != nil {
@@ -56,11 +61,11 @@ func (a *app) migrateCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.IntVar(&to, "to", -1, "the `VERSION` to move to (default: the newest)")
+	f.IntVar(&to, "to", 0, "the `VERSION` to move to (default: the newest)")
 	f.BoolVar(&show, "show", false, "only show where the schema stands")
 	f.BoolVar(&a.flags.yes, "yes", false, "do not ask, on the way up")
 	f.StringVar(&named, "confirm", "", "the store's `NAME` again, on the way down, where there is no terminal to type it on")
-	f.Int64Var(&count, "confirm-count", -1, "the `NUMBER` of the store's items, on the way down in production, where there is no terminal")
+	f.StringVar(&count, "confirm-count", "", "the `NUMBER` of the store's items, on the way down in production, where there is no terminal")
 	return c
 }
 
@@ -88,7 +93,7 @@ func (a *app) confirmName(ctx context.Context, named string, s model.Store, at m
 
 // confirmDown asks for the store's name, and in production for the number of its items, as an erasure
 // of a large part of a store does.
-func (a *app) confirmDown(ctx context.Context, named string, count int64, s model.Store, at model.SchemaState, to int) error {
+func (a *app) confirmDown(ctx context.Context, named, count string, s model.Store, at model.SchemaState, to int) error {
 	if err := a.confirmName(ctx, named, s, at, to); err != nil || !strings.EqualFold(s.Environment, "production") {
 		return err
 	}
@@ -100,18 +105,15 @@ func (a *app) confirmDown(ctx context.Context, named string, count int64, s mode
 	for _, t := range tiers {
 		items += t.Items
 	}
-	if count < 0 {
-		typed, err := a.askLine(ctx, fmt.Sprintf("%s is production and holds %d items. Type that number to go on: ", s.Name, items),
+	if count == "" {
+		count, err = a.askLine(ctx, fmt.Sprintf("%s is production and holds %d items. Type that number to go on: ", s.Name, items),
 			usage("%s is production: give --confirm-count with the number of its items (`memdesk tiers -s %s`)", s.Name, s.Name))
 		if err != nil {
 			return err
 		}
-		if count, err = strconv.ParseInt(strings.TrimSpace(typed), 10, 64); err != nil {
-			count = -1
-		}
 	}
-	if count != items {
-		return &exitError{exitRefused, fmt.Errorf("not done: %d is not the number of items in %s, which is %d", count, s.Name, items)}
+	if strings.TrimSpace(count) != strconv.FormatInt(items, 10) {
+		return &exitError{exitRefused, fmt.Errorf("not done: %q is not the number of items in %s, which is %d", count, s.Name, items)}
 	}
 	return nil
 }

@@ -101,11 +101,11 @@ type takebackFlags struct {
 func (a *app) takebackCommand() *cobra.Command {
 	var f takebackFlags
 	c := &cobra.Command{
-		Use: "takeback --source S --since T", Short: "Take back everything that one source wrote since a time",
+		Use: "takeback --source SOURCE --since TIME", Short: "Take back everything that one source wrote since a time",
 		Long: "Forgets the items that a source made and puts back the text before its first write where it changed one.\n" +
-			"S is an actor, a client, CLIENT/VERSION, a session, channel:CHANNEL or a source as it was given, as `memdesk\n" +
-			"origin` shows them; it must be equal as a whole. An item that somebody else has changed since is left as it is.\n" +
-			"T is a time, a date or a duration such as 1h. One undo per store puts everything back.",
+			"SOURCE is an actor, a client, CLIENT/VERSION, a session, channel:CHANNEL or a source as it was given, whole and as\n" +
+			"`memdesk origin` shows it. An item that somebody else has changed since is left as it is. One undo per store\n" +
+			"puts everything back.",
 		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error { return a.takeback(ctx, s, f) }),
 	}
 	fl := c.Flags()

@@ -18,7 +18,7 @@ const esc = "\x1b[27u"
 
 // Steps go through three jobs on the workspace of the demo, in about ninety seconds.
 var Steps = []Step{
-	{"memdesk: one desk for all that your agents remember, in fourteen stores.", []string{esc}, "harbor", 7 * time.Second},
+	{"memdesk: one desk for all that your agents remember, in fourteen stores.", nil, "harbor", 7 * time.Second},
 	{"1. Look. Every store is asked at once, as an agent would ask.", []string{"3", "/", "rye bread"}, "rank 1 in", 7 * time.Second},
 	{"A hit is read whole, with who wrote it and how far that is trusted.", []string{"\r", "\r"}, "written by", 7 * time.Second},
 	{"2. Review. What scanners blocked, and whether the source is still poisoned.", []string{esc, "4", "j"}, "2 of 4", 8 * time.Second},

@@ -32,7 +32,7 @@ func TestTiersAppearByThemselves(t *testing.T) {
 	if err := os.Remove(filepath.Join(o.dir, "vault", "fresh.md")); err != nil {
 		t.Fatal(err)
 	}
-	r.see("it cannot be shown") // the page does not turn to another item
+	r.see("it was forgotten or moved") // the page does not turn to another item
 	r.press("esc").see("of 20").press("esc").see("▸ harbor", "20 ")
 }
 

@@ -2,6 +2,7 @@ package pane
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -104,6 +105,10 @@ func Read(ctx context.Context, d *desk.Desk, want Reading) (*text.Page, model.Re
 		it, err = recalled.Read(ctx, s, want.Ref.ID, strings.Join(want.Terms, " "))
 	default:
 		it, err = s.Browser.Read(ctx, want.Ref.ID)
+	}
+	if errors.Is(err, model.NotFound) {
+		return text.NewPage([]text.Line{{Value: d.Esc.Line(want.Ref.ID), Kind: text.Title}, {Kind: text.Blank},
+			{Value: d.Esc.Line("it is not there: it was forgotten or moved"), Kind: text.Alert}, text.Advice(d.Esc, "`z` undoes your last act, `esc` leads to the list.")}, ""), ""
 	}
 	if err != nil {
 		return text.NewPage([]text.Line{{Value: d.Esc.Line(want.Ref.ID), Kind: text.Title}, {Kind: text.Blank},
