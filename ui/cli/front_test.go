@@ -89,7 +89,9 @@ func TestInfoNamesThePaths(t *testing.T) {
 	state := filepath.Join(d.dir, "state", "memdesk")
 	d.bare("info").want(t, 0, "version", "config.toml", state, filepath.Join(state, "audit"), filepath.Join(state, "undo"))
 	d.bare("info", "--json").want(t, 0, `"`+state+`"`)
-	d.bare("--config", "some.toml", "info").want(t, 2, "some.toml")
+	file := d.file("some.toml", "[ui]\nplain = true\n")
+	t.Chdir(d.dir)
+	d.bare("--config", "some.toml", "info").want(t, 0, file)
 }
 
 // TestAConfigurationWithoutAStore: the error must name the file that was read, and not send the reader to write one.
