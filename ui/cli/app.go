@@ -66,6 +66,9 @@ func (p Program) app() *app {
 
 func (a *app) run(ctx context.Context) int {
 	root := a.root()
+	if slices.ContainsFunc(a.Args, func(arg string) bool { return strings.HasPrefix(arg, cobra.ShellCompRequestCmd) }) {
+		a.complete(root) // a shell asks; it may do so behind flags
+	}
 	root.SetArgs(a.Args)
 	root.SetIn(a.Stdin)
 	root.SetErr(a.Stderr)
@@ -245,8 +248,6 @@ func (a *app) root() *cobra.Command {
 	root.InitDefaultCompletionCmd() // prints there; its arguments are checked as those of the others
 	usageArgs(root)
 	strictHelp(root)
-	a.complete(root)
-	addExamples(root)
 	return root
 }
 

@@ -14,6 +14,7 @@ import (
 // TestExamples: every command must have an example that uses only its own flags and arguments.
 func TestExamples(t *testing.T) {
 	root := (&app{Program: Program{Clock: clock.System{}}}).root()
+	addExamples(root)
 	var each func(c *cobra.Command)
 	each = func(c *cobra.Command) {
 		for _, sub := range c.Commands() {

@@ -14,6 +14,7 @@ const helpColumns = 100
 
 // help prints a command's help, wrapped at the terminal's width.
 func (a *app) help(c *cobra.Command, _ []string) {
+	addExamples(c.Root())
 	width := min(cmp.Or(a.columns(), helpColumns), helpColumns)
 	heading := func(s string) string { return "\n" + s + "\n" }
 	if a.Terminal(a.Stdout) && !a.flags.plain && !a.flags.noColor && a.Env("NO_COLOR") == "" && a.Env("TERM") != "dumb" {

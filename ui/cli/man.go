@@ -15,6 +15,7 @@ func (a *app) manCommand() *cobra.Command {
 	return &cobra.Command{Use: "man", Short: "Print the manual of all commands, for man(1)", Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			root := cmd.Root()
+			addExamples(root)
 			page := fmt.Sprintf(".TH MEMDESK 1 \"\" \"memdesk %s\"\n.SH NAME\nmemdesk \\- %s\n.SH SYNOPSIS\n.B memdesk\n[COMMAND] [ARGUMENT...] [OPTION...]\n", troff(a.Version), troff(root.Short)) +
 				".SH DESCRIPTION\n" + troff(root.Long) + "\n" + asIs(root.Example) + ".SH OPTIONS OF EVERY COMMAND\n" + asIs(root.PersistentFlags().FlagUsagesWrapped(manColumns)) + ".SH COMMANDS\n"
 			_, err := a.out.WriteString(page + manOf(root) + manEnd())
@@ -31,8 +32,9 @@ func manOf(c *cobra.Command) string {
 		if sub.Hidden || slices.Contains([]string{"help", "completion"}, sub.Name()) {
 			continue
 		}
+		flags := sub.LocalFlags() // merges the parents' flags, which the usage line counts
 		fmt.Fprintf(&b, ".SS %s\n%s\n%s%s", troff(sub.UseLine()), troff(cmp.Or(sub.Long, sub.Short+".")),
-			asIs(sub.LocalFlags().FlagUsagesWrapped(manColumns)), asIs(sub.Example))
+			asIs(flags.FlagUsagesWrapped(manColumns)), asIs(sub.Example))
 		b.WriteString(manOf(sub))
 	}
 	return b.String()
