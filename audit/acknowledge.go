@@ -65,15 +65,13 @@ func (l *Log) acknowledge(ctx context.Context, reason string) error {
 	if err := l.replaceHead(h); err != nil {
 		return err
 	}
-	if w.tree != nil {
-		origins, err := l.endedBy(ctx, w.tree, h)
-		if err != nil {
+	origins, err := l.endedBy(ctx, w.tree, h)
+	if err != nil {
+		return err
+	}
+	if len(origins) > 0 {
+		if h, err = l.endTree(h, k, origins); err != nil {
 			return err
-		}
-		if len(origins) > 0 {
-			if h, err = l.endTree(h, k, origins); err != nil {
-				return err
-			}
 		}
 	}
 	l.group.distrust(head{})

@@ -201,9 +201,7 @@ func (w *walker) begin() {
 		return
 	}
 	w.seq, w.prev, w.rep.Retired = r.Seq, r.Hash, r.Seq
-	if w.tree != nil {
-		w.tree.begin(w.log, r)
-	}
+	w.tree.begin(w.log, r)
 }
 
 // retiredBy looks for the record of the retirement.
@@ -216,6 +214,9 @@ func (w *walker) retiredBy() {
 // begin takes the removed leaves, and compares older claims with the tree's own hashes below them.
 func (w *treeWalk) begin(l *Log, r retired) {
 	w.all = false
+	if r.Origin != "" {
+		w.trees[r.Origin] = true
+	}
 	if w.state.Origin == "" || r.Origin != w.state.Origin {
 		return
 	}

@@ -331,6 +331,44 @@ func TestAnAcknowledgementEndsTheTree(t *testing.T) {
 	t.Run("between segments", func(t *testing.T) { acknowledgedRollBack(t, 0, 1) })
 }
 
+// TestALostTreeStopsChanges: a tree that is gone, or an emptied checkpoint, stops changes, also where the segment that
+// names the tree is known to be whole and is not read; an acknowledgement begins another tree.
+func TestALostTreeStopsChanges(t *testing.T) {
+	cases := map[string]struct {
+		do    func(l *Log) error
+		size  int64
+		words string
+	}{
+		"tree.json":             {func(l *Log) error { return os.Remove(l.inTree(treeFile)) }, 0, "over the log is gone"},
+		"tree.json of segments": {func(l *Log) error { return os.Remove(l.inTree(treeFile)) }, 2500, "over the log is gone"},
+		"the directory":         {func(l *Log) error { return os.RemoveAll(l.inTree("")) }, 0, "over the log is gone"},
+		"an empty checkpoint":   {func(l *Log) error { return os.Truncate(l.inTree(checkpointFile), 0) }, 0, "its file is empty"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.options.SegmentBytes, b.options.Anchors = c.size, nil
+			b.acts(6)
+			l := b.open()
+			for c.size > 0 && len(l.readKnown()) == 0 { // a segment is known once its change time has settled
+				time.Sleep(50 * time.Millisecond)
+				b.acts(1)
+			}
+			if err := c.do(l); err != nil {
+				t.Fatal(err)
+			}
+			b.wantFound(c.words)
+			if err := b.open().Acknowledge(t.Context(), "a test"); err != nil {
+				t.Fatal(err)
+			}
+			b.acts(1)
+			if rep := b.verify(); !rep.OK || len(rep.Proven) == 0 || rep.Proven[0].State != ProvenHolds {
+				t.Errorf("after the acknowledgement: %+v", rep)
+			}
+		})
+	}
+}
+
 // TestATreeBeginsBehindAChangedRecord: after an operator has acknowledged a changed record, checkpoints must be signed
 // and anchored again, over the records behind it. The break stays named.
 func TestATreeBeginsBehindAChangedRecord(t *testing.T) {

@@ -100,14 +100,15 @@ type treeWalk struct {
 	// origins that were ended.
 	keys  map[string]uint64
 	ended map[string]bool
+	// trees are the origins of every tree that a record names, or that a segment which is not read had.
+	trees map[string]bool
 	all   bool // every record was read
 }
 
-// newTreeWalk reads the claims; nil when there is no tree and no claim. The log is locked, so no claim is
-// about a record after the walk's end. full reads all checkpoints of an anchor's file, otherwise only the
-// newest.
+// newTreeWalk reads the claims. The log is locked, so no claim is about a record after the walk's end. full
+// reads all checkpoints of an anchor's file, otherwise only the newest.
 func (l *Log) newTreeWalk(full bool, given []Statement) (*treeWalk, error) {
-	w := &treeWalk{claims: map[int64][]claim{}, keys: map[string]uint64{}, ended: map[string]bool{}, all: true}
+	w := &treeWalk{claims: map[int64][]claim{}, keys: map[string]uint64{}, ended: map[string]bool{}, trees: map[string]bool{}, all: true}
 	t, err := l.readTree()
 	switch {
 	case err == nil:
@@ -132,9 +133,6 @@ func (l *Log) newTreeWalk(full bool, given []Statement) (*treeWalk, error) {
 			src.fail(0, "it holds no checkpoint")
 		}
 	}
-	if w.state.Origin == "" && len(w.sources) == 0 && !full {
-		return nil, nil
-	}
 	return w, nil
 }
 
@@ -147,6 +145,9 @@ func (w *treeWalk) own(l *Log) {
 	case err == nil:
 		own.strict = true
 		w.take(own, b)
+		if own.State == ProvenNone && len(own.alien) == 0 {
+			own.fail(0, "its file is empty")
+		}
 	case !errors.Is(err, fs.ErrNotExist):
 		own.fail(0, "it cannot be read")
 	}
@@ -219,7 +220,7 @@ func (s *source) unreadable(why string) {
 }
 
 // hashes reports whether the walk needs the leaves of records.
-func (w *treeWalk) hashes() bool { return w != nil && w.state.Origin != "" }
+func (w *treeWalk) hashes() bool { return w.state.Origin != "" }
 
 // record takes the next record of the walk and its leaf.
 func (w *treeWalk) record(l *line, leaf tlog.Hash) {
@@ -230,6 +231,7 @@ func (w *treeWalk) record(l *line, leaf tlog.Hash) {
 			first = uint64(r.Counts["first"])
 		}
 		w.keys[string(l.value(fScope))] = first
+		w.trees[originOf(string(l.value(fScope)))] = true
 	case ActionTreeEnd:
 		w.ended[string(l.value(fScope))] = true
 	case ActionAcknowledge:
@@ -314,8 +316,14 @@ func (w *treeWalk) strangers(s *source) {
 	}
 }
 
-// announced compares the tree's keys with the records that name them.
+// announced compares the tree's keys with the records that name them, and looks for a tree that is gone.
 func (w *treeWalk) announced() {
+	for origin := range w.trees {
+		if origin != w.state.Origin && !w.ended[origin] {
+			w.add("own", ownName).fail(0, "the tree %s over the log is gone", origin)
+			return
+		}
+	}
 	if !w.all {
 		return
 	}
@@ -324,12 +332,6 @@ func (w *treeWalk) announced() {
 		first, there := w.keys[k]
 		if signed && (!there || i == 0 && first != w.state.First) {
 			w.sources[0].fail(0, "no record names the key that signed it")
-		}
-	}
-	for k := range w.keys {
-		if origin := originOf(k); origin != w.state.Origin && !w.ended[origin] {
-			w.add("own", ownName).fail(0, "the tree %s over the log is gone", origin)
-			return
 		}
 	}
 }
@@ -348,8 +350,8 @@ func (w *treeWalk) origins() []string {
 			out[o] = true
 		}
 	}
-	for k := range w.keys {
-		if o := originOf(k); o != w.state.Origin {
+	for o := range w.trees {
+		if o != w.state.Origin {
 			out[o] = true
 		}
 	}
@@ -361,9 +363,6 @@ func (w *treeWalk) origins() []string {
 
 // skip takes the leaves of a known segment; false when it must be read.
 func (w *treeWalk) skip(k known) bool {
-	if w == nil {
-		return true
-	}
 	if w.state.Origin == "" || k.Seq < w.state.First {
 		w.pass(k)
 		return true
@@ -385,6 +384,9 @@ func (w *treeWalk) skip(k known) bool {
 
 func (w *treeWalk) pass(k known) {
 	w.all = false
+	if k.Origin != "" {
+		w.trees[k.Origin] = true
+	}
 	for _, o := range k.Ended {
 		w.ended[o] = true
 	}
@@ -392,9 +394,6 @@ func (w *treeWalk) pass(k known) {
 
 // keep adds the tree's roots to a segment that was read.
 func (w *treeWalk) keep(k *known) {
-	if w == nil {
-		return
-	}
 	k.Ended = slices.Sorted(maps.Keys(w.ended))
 	if w.state.Origin != "" && !w.gap && w.front.Size > 0 {
 		k.Origin, k.Roots = w.state.Origin, slices.Clone(w.front.Roots)

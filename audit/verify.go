@@ -347,9 +347,7 @@ func (w *walker) accept(c *checked, name string) {
 	if w.names != nil {
 		w.names.take(l)
 	}
-	if w.tree != nil {
-		w.tree.record(l, c.leaf)
-	}
+	w.tree.record(l, c.leaf)
 	w.marked(w.seq, w.prev)
 	switch string(l.value(fAction)) {
 	case ActionAcknowledge:
@@ -380,9 +378,6 @@ func (w *walker) acknowledged(l *line) {
 // proven compares the walk with the checkpoints outside the records. An acknowledged break stays a break, and
 // stays acknowledged.
 func (w *walker) proven() {
-	if w.tree == nil {
-		return
-	}
 	w.tree.end(w.seq)
 	w.rep.sound = w.rep.Reason == "" || w.rep.Acknowledged
 	for _, s := range w.tree.sources {
