@@ -83,7 +83,7 @@ func findLean(ctx context.Context, s model.Store, m *subject.Matcher) (*search, 
 
 func newSearch(s model.Store, m *subject.Matcher) *search {
 	return &search{store: s, m: m, bystanders: &subject.Bystanders{}, proposed: &proposals{m: m, store: s.Name}, children: map[string][]string{}, reasons: map[string][]string{},
-		heldShut: map[string]bool{}, holding: map[string]bool{}, lists: map[string]bool{}}
+		seen: map[string]bool{}, heldShut: map[string]bool{}, holding: map[string]bool{}, lists: map[string]bool{}}
 }
 
 // search prepares a search that knows what is on hold.
@@ -118,27 +118,8 @@ func (q *search) run(ctx context.Context, step func(int64)) (*search, error) {
 		slices.SortFunc(q.found, byID)
 		return q, err
 	}
-	seen := map[string]bool{}
-	q.seen = seen
-	if s.Texts != nil {
-		if err := q.sift(ctx, step); err != nil {
-			return nil, err
-		}
-	} else {
-		if err := q.browse(ctx, seen, step); err != nil {
-			return nil, err
-		}
-		if err := q.names(ctx, seen); err != nil {
-			return nil, err
-		}
-	}
-	for _, id := range slices.Sorted(maps.Keys(q.reasons)) { // tied to the subject, and in no list
-		if !seen[id] {
-			seen[id] = true
-			if err := q.read(ctx, id); err != nil {
-				return nil, err
-			}
-		}
+	if err := q.sift(ctx, step); err != nil {
+		return nil, err
 	}
 	if err := q.beneath(ctx); err != nil {
 		return nil, err
@@ -162,74 +143,6 @@ func (q *search) run(ctx context.Context, step func(int64)) (*search, error) {
 // searched under its own name, and the layer of the link's name says that it leads elsewhere.
 func linked(s model.Store, problem string) bool {
 	return s.Maintainer != nil && strings.HasSuffix(problem, model.LinkProblem)
-}
-
-func (q *search) browse(ctx context.Context, seen map[string]bool, step func(int64)) error {
-	req := model.PageRequest{Limit: model.MaxPage, Hidden: true}
-	if slices.Contains(q.store.Orders, model.OrderID) {
-		req.Order = model.OrderID
-	}
-	for page, err := range model.Pages(ctx, q.store.Browser, req) {
-		if err != nil {
-			return err
-		}
-		q.problems = including(q.problems, page.Problems...)
-		for _, h := range page.Items {
-			if seen[h.ID] {
-				continue
-			}
-			seen[h.ID] = true
-			if err := q.read(ctx, h.ID); err != nil {
-				return err
-			}
-		}
-		if step != nil {
-			step(q.items)
-		}
-	}
-	return nil
-}
-
-// names adds items that no list shows: conflict copies, backups, files of no tier.
-func (q *search) names(ctx context.Context, seen map[string]bool) error {
-	if q.store.Names == nil {
-		return nil
-	}
-	var more []string
-	problems, err := q.store.Names.Names(ctx, func(id string) bool {
-		if !seen[id] {
-			seen[id] = true
-			more = append(more, id)
-		}
-		return true
-	})
-	if err != nil {
-		return err
-	}
-	q.problems = append(q.problems, problems...)
-	for _, id := range more {
-		if err := q.read(ctx, id); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// read searches one item. An item deleted since is no problem; one that cannot be read is.
-func (q *search) read(ctx context.Context, id string) error {
-	it, err := q.store.Browser.Read(ctx, id)
-	if errors.Is(err, model.NotFound) {
-		return nil
-	}
-	q.items++
-	q.mark(id)
-	if err != nil {
-		return q.unread(ctx, id, err)
-	}
-	q.bytes += int64(len(it.Body))
-	q.note(it.ID, it.Body, it.Meta, true)
-	q.look(it)
-	return nil
 }
 
 // unread notes an item that the store would not give. An error that makes the rest unknown too is returned.

@@ -2,6 +2,8 @@ package gdpr
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -9,14 +11,81 @@ import (
 	"memdesk/model"
 )
 
-// sift searches the texts of all items in one pass, and reads those that may concern the subject as in any
-// other store. It misses nothing that look would find: look alone decides.
-func (q *search) sift(ctx context.Context, step func(int64)) error {
-	s := sieve{q: q, step: step, due: map[string]bool{}, unread: map[string]bool{}}
-	for id := range q.reasons {
-		s.due[id] = true
+// eachText yields every item of a store, as model.Texts says: hidden ones, archived ones, and those that no list shows. A
+// store without Texts is listed and read item by item, until its error makes the rest unknown.
+func eachText(ctx context.Context, s model.Store, yield func(model.Text, error) bool) (problems []string, err error) {
+	if s.Texts != nil {
+		return s.Texts.EachText(ctx, yield)
 	}
-	problems, err := q.store.Texts.EachText(ctx, func(t model.Text, err error) bool { return s.take(ctx, t, err) })
+	req := model.PageRequest{Limit: model.MaxPage, Hidden: true}
+	if slices.Contains(s.Orders, model.OrderID) {
+		req.Order = model.OrderID
+	}
+	seen := map[string]bool{}
+	for page, err := range model.Pages(ctx, s.Browser, req) {
+		if err != nil {
+			return nil, err
+		}
+		problems = including(problems, page.Problems...)
+		for _, h := range page.Items {
+			if seen[h.ID] {
+				continue
+			}
+			seen[h.ID] = true
+			if more, err := readText(ctx, s, h.ID, yield); err != nil || !more {
+				return problems, err
+			}
+		}
+	}
+	if s.Names == nil {
+		return problems, nil
+	}
+	var rest []string
+	unlisted, err := s.Names.Names(ctx, func(id string) bool {
+		if !seen[id] {
+			rest = append(rest, id)
+		}
+		return true
+	})
+	if err != nil {
+		return problems, err
+	}
+	for _, id := range rest {
+		if more, err := readText(ctx, s, id, yield); err != nil || !more {
+			return problems, err
+		}
+	}
+	return append(problems, unlisted...), nil
+}
+
+// readText yields one item as eachText does, and reports whether more may follow.
+func readText(ctx context.Context, s model.Store, id string, yield func(model.Text, error) bool) (more bool, err error) {
+	it, err := s.Browser.Read(ctx, id)
+	switch {
+	case errors.Is(err, model.NotFound): // deleted since it was listed
+		return true, nil
+	case model.KindOf(err).Retryable(): // the store went away
+		return false, err
+	}
+	return yield(model.Text{ID: id, Body: it.Body, Meta: it.Meta, Binary: raw(it), Whole: func() model.Item { return it }}, err), nil
+}
+
+// sift searches the texts of all items in one pass, and looks at those that may concern the subject. It misses nothing
+// that look would find: look alone decides.
+func (q *search) sift(ctx context.Context, step func(int64)) error {
+	s := sieve{q: q, step: step, unread: map[string]bool{}}
+	take := func(t model.Text, err error) bool { return s.take(ctx, t, err) }
+	problems, err := eachText(ctx, q.store, take)
+	q.problems = including(q.problems, problems...)
+	for _, id := range slices.Sorted(maps.Keys(q.reasons)) {
+		if err != nil || s.failed != nil {
+			break
+		}
+		if !q.seen[id] { // tied to the subject, and in no list
+			q.seen[id] = true
+			_, err = readText(ctx, q.store, id, take)
+		}
+	}
 	switch {
 	case ctx.Err() != nil:
 		return model.FromContext(ctx, "discover")
@@ -25,14 +94,12 @@ func (q *search) sift(ctx context.Context, step func(int64)) error {
 	case err != nil:
 		return err
 	}
-	q.problems = including(q.problems, problems...)
 	slices.SortStableFunc(s.found, func(a, b model.Item) int { return strings.Compare(a.ID, b.ID) })
 	for i, it := range s.found {
-		q.seen[it.ID] = true
 		id := it.ID
 		var err error
-		if s.unread[it.ID] {
-			it, err = q.store.Browser.Read(ctx, it.ID)
+		if s.unread[id] {
+			it, err = q.store.Browser.Read(ctx, id)
 		}
 		s.found[i] = model.Item{}
 		switch {
@@ -53,8 +120,6 @@ type sieve struct {
 	q    *search
 	step func(int64)
 
-	due map[string]bool // ids that the store itself ties to the subject
-
 	mu     sync.Mutex
 	found  []model.Item
 	unread map[string]bool // found items of which only the id is known
@@ -70,7 +135,7 @@ func (s *sieve) take(ctx context.Context, t model.Text, err error) bool {
 	if err == nil {
 		all := join(t.ID, t.Body, t.Meta)
 		near = s.q.m.Near(all)
-		named = s.due[t.ID] || !s.q.othersOnly && (s.q.m.Names(all) || (t.Binary || strings.IndexByte(t.Body, 0) >= 0) && s.q.m.NamesBytes([]byte(t.Body)))
+		named = len(s.q.reasons[t.ID]) > 0 || !s.q.othersOnly && (s.q.m.Names(all) || (t.Binary || strings.IndexByte(t.Body, 0) >= 0) && s.q.m.NamesBytes([]byte(t.Body)))
 		if named && t.Whole != nil && !s.q.lean {
 			it = t.Whole()
 		}
@@ -84,8 +149,10 @@ func (s *sieve) take(ctx context.Context, t model.Text, err error) bool {
 	q := s.q
 	q.items++
 	q.mark(t.ID)
+	if err != nil || named || q.store.Texts == nil { // of the others taken asks the store
+		q.seen[t.ID] = true
+	}
 	if err != nil {
-		q.seen[t.ID] = true // so that taken does not ask the store
 		if err := q.unread(ctx, t.ID, err); err != nil && s.failed == nil {
 			s.failed = err
 		}

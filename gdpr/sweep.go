@@ -249,11 +249,7 @@ func sweepStore(ctx context.Context, r *returned, s model.Store, d *Desk) error 
 		by, err := d.held(&s, id)
 		return err == nil && by != ""
 	}
-	each := sweepItems
-	if s.Texts != nil {
-		each = sweepTexts
-	}
-	look := func(t model.Text, err error) {
+	look := func(t model.Text, err error) bool {
 		switch {
 		case held(t.ID), model.KindOf(err) == model.NotFound, err != nil && linked(s, err.Error()):
 		case err != nil:
@@ -264,8 +260,9 @@ func sweepStore(ctx context.Context, r *returned, s model.Store, d *Desk) error 
 				_ = r.open(ctx, strings.NewReader(t.Body), false, func() (string, error) { return itemSum(t.Body), nil }) // reading from memory cannot fail, and the caller checks the context
 			}
 		}
+		return true
 	}
-	problems, failed := each(ctx, s, look) // what lies beside the items is searched all the same
+	problems, failed := eachText(ctx, s, look) // what lies beside the items is searched all the same
 	if slices.ContainsFunc(problems, func(p string) bool { return !linked(s, p) }) {
 		r.notSeen("a part of it cannot be listed")
 	}
@@ -293,58 +290,6 @@ func sweepStore(ctx context.Context, r *returned, s model.Store, d *Desk) error 
 		}
 	}
 	return failed
-}
-
-// lookItem receives every item, or why it cannot be read.
-type lookItem func(model.Text, error)
-
-// sweepTexts searches every item in one pass.
-func sweepTexts(ctx context.Context, s model.Store, look lookItem) (problems []string, err error) {
-	return s.Texts.EachText(ctx, func(t model.Text, err error) bool {
-		look(t, err)
-		return true
-	})
-}
-
-// sweepItems searches listed items one by one, then those in no list.
-func sweepItems(ctx context.Context, s model.Store, look lookItem) (problems []string, err error) {
-	seen := map[string]bool{}
-	read := func(id string) error {
-		it, err := s.Browser.Read(ctx, id)
-		if model.KindOf(err).Retryable() || ctx.Err() != nil {
-			return err
-		}
-		look(model.Text{ID: id, Body: it.Body, Meta: it.Meta}, err)
-		return nil
-	}
-	for page, err := range model.Pages(ctx, s.Browser, model.PageRequest{Limit: model.MaxPage, Hidden: true}) {
-		if err != nil {
-			return nil, err
-		}
-		problems = append(problems, page.Problems...)
-		for _, h := range page.Items {
-			seen[h.ID] = true
-			if err := read(h.ID); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if s.Names == nil {
-		return problems, nil
-	}
-	var more []string
-	unlisted, err := s.Names.Names(ctx, func(id string) bool {
-		if !seen[id] {
-			more = append(more, id)
-		}
-		return true
-	})
-	for _, id := range more {
-		if err == nil {
-			err = read(id)
-		}
-	}
-	return append(problems, unlisted...), err
 }
 
 func textsOf(id, body string, meta []model.Field) []string {

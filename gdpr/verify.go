@@ -103,7 +103,7 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 	}
 	ids := maps.Clone(q.seen)
 	for _, st := range sp.Steps {
-		if (st.Layer == layerItem || st.Layer == layerVersion) && ids != nil {
+		if st.Layer == layerItem || st.Layer == layerVersion {
 			ids[st.ID] = true // gone, but perhaps not its versions
 		}
 	}
