@@ -199,7 +199,7 @@ func (d *Desk) Get(id string) (Due, error) {
 		p := key.Pseudonym(id)
 		all = slices.DeleteFunc(all, func(r Due) bool { return r.Pseudonym != p })
 		slices.SortStableFunc(all, func(a, b Due) int {
-			return cmp.Or(before(a.State != StateWithdrawn, b.State != StateWithdrawn), b.Created.Compare(a.Created))
+			return cmp.Or(late(a.State == StateWithdrawn)-late(b.State == StateWithdrawn), b.Created.Compare(a.Created))
 		})
 		if len(all) > 0 {
 			return all[0], nil
@@ -242,7 +242,7 @@ func (d *Desk) List() ([]Due, error) {
 		out = append(out, r.due(now))
 	}
 	slices.SortStableFunc(out, func(a, b Due) int {
-		return cmp.Or(before(!a.Done(), !b.Done()), a.Deadline.Compare(b.Deadline), strings.Compare(a.ID, b.ID))
+		return cmp.Or(late(a.Done())-late(b.Done()), a.Deadline.Compare(b.Deadline), strings.Compare(a.ID, b.ID))
 	})
 	if len(unread) > 0 {
 		return out, unread

@@ -17,29 +17,27 @@ func TestUnderNamedAsksOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := 0
-	q := &search{m: m, store: model.Store{Tiers: []model.TierSpec{{Name: "thread", OwnerMakes: true}}, Falls: func(_ context.Context, ids []string) ([]model.Fall, error) {
+	c := newDecision(&search{m: m, store: model.Store{Tiers: []model.TierSpec{{Name: "thread", OwnerMakes: true}}, Falls: func(_ context.Context, ids []string) ([]model.Fall, error) {
 		asked++
 		out := []model.Fall{{ID: "message/alone"}}
 		for _, id := range ids {
 			out = append(out, model.Fall{ID: "message/of-" + id, With: []string{id}})
 		}
 		return out, nil
-	}}}
-	going := map[string]bool{}
+	}}})
 	under := func() map[string]string {
 		t.Helper()
-		got, err := q.underNamed(t.Context(), m, going)
-		if err != nil {
+		if err := c.underNamed(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		return got
+		return c.under
 	}
 	if got := under(); len(got) > 0 || asked > 0 {
 		t.Errorf("%v after %d questions about nothing", got, asked)
 	}
 	for i := range 20 {
 		id := fmt.Sprintf("thread/usr_ida9931/%d", i)
-		q.found, going[id] = append(q.found, Found{Item: model.Item{Header: model.Header{ID: id, Tier: "thread"}}}), i < 5
+		c.found, c.going[id] = append(c.found, Found{Item: model.Item{Header: model.Header{ID: id, Tier: "thread"}}}), i < 5
 	}
 	got := under()
 	if len(got) != 15 || got["message/of-thread/usr_ida9931/7"] != "thread/usr_ida9931/7" || asked != 1 {

@@ -16,7 +16,6 @@ import (
 
 // Found is an item that concerns the subject.
 type Found struct {
-	Store   string
 	Item    model.Item
 	Layer   string   // item, edge, quarantine
 	Tagged  bool     // by a key of the store, or a field that names the item's subject
@@ -67,8 +66,6 @@ type search struct {
 	lists      map[string]bool            // indexes that name the subject in lines of items on hold alone
 	chosen     map[string]Action          // by id: the operator's choices against the policy
 	heldShut   map[string]bool            // on hold, and could not be opened or read
-	stays      map[string]bool            // ids of items that stay for the sake of one on hold
-	falls      map[string]model.Fall      // by id: what goes because others do
 	seen       map[string]bool            // known ids, present or planned
 	lean       bool                       // found items are kept without their text
 	othersOnly bool                       // the caller wants the bystanders alone: no item is found
@@ -318,7 +315,7 @@ func (q *search) look(it model.Item, named ...string) {
 	if q.othersOnly {
 		return
 	}
-	f := Found{Store: q.store.Name, Item: it, Layer: layerOf(it), Named: named}
+	f := Found{Item: it, Layer: layerOf(it), Named: named}
 	own := q.reasons[it.ID]
 	if f.Tagged = len(own) > 0; f.Tagged {
 		q.proposed.add(it)
@@ -448,7 +445,7 @@ func (q *search) quarantine(ctx context.Context) error {
 		if len(hits) == 0 && len(q.reasons[e.ID]) == 0 {
 			continue
 		}
-		f := Found{Store: q.store.Name, Layer: layerQuarantine, Named: []string{"body"}, Alias: len(hits) > 0 && hits[0].Term > 0,
+		f := Found{Layer: layerQuarantine, Named: []string{"body"}, Alias: len(hits) > 0 && hits[0].Term > 0,
 			Item: model.Item{Header: model.Header{ID: e.ID, Bytes: int64(len(full.Body))}, Body: full.Body}}
 		f.Reason = f.words(q.reasons[e.ID])
 		if q.lean {

@@ -482,21 +482,15 @@ func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s 
 	if q.looked > 0 {
 		sp.Notes = append(sp.Notes, fmt.Sprintf("%d items that cannot be opened are attested as they are", q.looked))
 	}
-	if sp.Steps, err = d.decide(ctx, m, s, q); err != nil {
+	if sp.Steps, err = q.decide(ctx); err != nil {
 		return err
 	}
 	if err := d.keepHeld(ctx, r, s, q, sp); err != nil {
 		return err
 	}
 	sp.Targets = sp.count((*Step).changes)
-	keeps, err := d.heldIn(&s)
-	if err != nil {
-		return err
-	}
-	sp.Cascade = keeps == "" && cascades(s, q, sp)
-	if err := d.planCascade(s, sp); err != nil {
-		return err
-	}
+	sp.Cascade = q.heldBy == nil && cascades(s, q, sp)
+	sp.planCascade(s, q.heldBy != nil)
 	row, old, err := oldTexts(ctx, m, s, slices.Sorted(maps.Keys(q.seen)))
 	if err != nil {
 		return err

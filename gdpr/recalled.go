@@ -29,7 +29,6 @@ func ownCascade(s model.Store) bool { return recallOnly(s) && s.Capabilities()["
 // recalled searches for the subject by recall. A hit is an item with as much of its text as recall gives; a
 // hit without an id is known by its source.
 func (q *search) recalled(ctx context.Context) error {
-	q.seen = map[string]bool{}
 	for _, term := range q.m.Terms() {
 		res, err := q.store.Provider.Recall(ctx, model.RecallRequest{Query: term})
 		if errors.Is(err, model.Unsupported) {
@@ -61,26 +60,21 @@ func (q *search) recalled(ctx context.Context) error {
 	return nil
 }
 
-// planCascade puts the store's own cascade into the plan. A cascade names no item, so it
-// is not used where an item of the store is on hold.
-func (d *Desk) planCascade(s model.Store, sp *StorePlan) error {
+// planCascade puts the store's own cascade into the plan. A cascade names no item, so it is not used where an item of the
+// store is on hold.
+func (sp *StorePlan) planCascade(s model.Store, holds bool) {
 	if !ownCascade(s) {
-		return nil
-	}
-	by, err := d.heldIn(&s)
-	if err != nil {
-		return err
+		return
 	}
 	sp.Items = 0 // their number is unknown, and so is any share
-	if by != "" || sp.held() > 0 {
+	if holds || sp.held() > 0 {
 		sp.Problems = append(sp.Problems, "an item of the store is on hold, so its cascade is not used, which names no item: what recall does not give is not known")
-		return nil
+		return
 	}
 	sp.Cascade = true
 	sp.Notes = append(sp.Notes, "the store cannot be listed: what its recall gives is named, and what else it ties to the person's id its own cascade removes unseen")
 	sp.Steps = append(sp.Steps, Step{Store: s.Name, ID: cascadeID, Layer: layerCascade, Action: Scrub,
 		Reason: "the store's own cascade removes what it ties to the person's id; it cannot be listed from here"})
-	return nil
 }
 
 // runCascade has a store remove the subject itself, in each run again: that is harmless, and nobody can see

@@ -2,7 +2,6 @@ package gdpr
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 )
 
@@ -16,7 +15,10 @@ func TestChildrenGoFirstInADeepTree(t *testing.T) {
 		children[fmt.Sprint(i)] = []string{fmt.Sprint(i + 1)}
 	}
 	place := map[string]int{}
-	for i, st := range childrenFirst(slices.Clone(steps), children) {
+	if err := newDecision(&search{children: children}).order(t.Context(), steps); err != nil {
+		t.Fatal(err)
+	}
+	for i, st := range steps {
 		place[st.ID] = i
 	}
 	for i := range deep - 1 {
