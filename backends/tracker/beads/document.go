@@ -217,7 +217,11 @@ func edit(line []byte, have, want tracker.Record, now string) ([]byte, error) {
 			}
 		}
 	}
-	if want.Body != have.Body {
+	switch {
+	case want.Body == have.Body:
+	case want.Body == "": // as bd writes an issue without one
+		o.Remove("description")
+	default:
 		o.Set(jsonedit.Quote(want.Body), "description")
 	}
 	if was, is := have.Field(tracker.FieldStatus), want.Field(tracker.FieldStatus); was != is {

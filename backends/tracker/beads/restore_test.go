@@ -178,3 +178,16 @@ func TestLabelsThatAreNoTextsStay(t *testing.T) {
 		t.Errorf("%v: %s", err, got)
 	}
 }
+
+// TestAnEditThatIsUndoneLeavesNoMember: an issue without a description has none again.
+func TestAnEditThatIsUndoneLeavesNoMember(t *testing.T) {
+	s, dir := repo(t, map[string]string{"issues.jsonl": `{"id":"o-1","title":"first"}` + "\n"})
+	for _, text := range []string{"more", ""} {
+		it := read(t, s, "o-1")
+		_, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "o-1", Content: text, Meta: it.Meta, Mode: model.Replace, IfMatch: it.Revision})
+		must(t, err)
+	}
+	if got := content(t, filepath.Join(dir, "issues.jsonl")); strings.Contains(got, "description") {
+		t.Error(got)
+	}
+}
