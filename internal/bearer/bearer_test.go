@@ -55,7 +55,7 @@ func TestReadTokens(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}
-	got, err := bearer.ReadTokens(file("# who\n\nall "+token+"\nreader\t"+token+"r memory:recall,memory:health\n", 0o600))
+	got, err := bearer.ReadTokens(file("\ufeff# who\n\nall "+token+"\nreader\t"+token+"r memory:recall,memory:health\n", 0o600))
 	if err != nil || len(got) != 2 {
 		t.Fatal(got, err)
 	}

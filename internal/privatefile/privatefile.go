@@ -3,6 +3,7 @@
 package privatefile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -24,7 +25,8 @@ const (
 // ErrShared is in the error of a file whose owner or mode lets others in.
 var ErrShared = errors.New("others have access to the file")
 
-// Read returns the bytes of a regular file, at most limit. A pipe or a device is an
+// Read returns the bytes of a regular file of text, at most limit, without the byte order mark that some editors
+// begin one with: it would be a part of the first name or secret. A pipe or a device is an
 // error at once. Errors of the file system are *fs.PathError; no other error names
 // the path.
 func Read(path string, others Others, limit int64) ([]byte, error) {
@@ -47,7 +49,7 @@ func Read(path string, others Others, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return data, nil
+	return bytes.TrimPrefix(data, []byte("\ufeff")), nil
 }
 
 func check(info fs.FileInfo, others Others) error {
