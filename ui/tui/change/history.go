@@ -3,6 +3,7 @@ package change
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strconv"
 
 	tea "charm.land/bubbletea/v2"
@@ -111,6 +112,10 @@ func versionText(d *desk.Desk, ctx context.Context, ref model.Ref, v model.Versi
 	var it model.Item
 	if err == nil {
 		it, err = s.History.ReadRevision(ctx, ref.ID, v.ID)
+	}
+	if c := v.Change; err != nil && c != nil { // the list itself has its texts
+		head = slices.Insert(head, len(head)-1, desk.Field("action", esc.Line(c.Action)))
+		return text.NewPage(head, *cmp.Or(c.New, c.Previous, new(string)))
 	}
 	if err != nil {
 		return text.NewPage(append(head, text.Line{Value: esc.Sprintf("this version cannot be shown: %s", prose.Reason(esc, err)), Kind: text.Alert}), "")

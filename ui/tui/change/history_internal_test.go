@@ -4,7 +4,9 @@ import (
 	"reflect"
 	"testing"
 
+	"memdesk/backends"
 	"memdesk/model"
+	"memdesk/ui/tui/desk"
 )
 
 // TestAChangeIsExported: of a version whose text is gone the change may be all that is left. Its texts must be strings,
@@ -16,6 +18,10 @@ func TestAChangeIsExported(t *testing.T) {
 		if v, ok := got[name]; !ok || !reflect.DeepEqual(v, want) {
 			t.Errorf("%s: %#v, want %#v", name, v, want)
 		}
+	}
+	page := versionText(&desk.Desk{Fleet: backends.NewFleet(nil, nil)}, t.Context(), model.Ref{Store: "s", ID: "a"}, model.Version{Change: &model.Edit{Action: "DELETE", Previous: &old}})
+	if page.Body != old {
+		t.Errorf("its page has %q", page.Body)
 	}
 	if _, ok := versionDatum(model.Version{ID: "7"}).Object()["action"]; ok {
 		t.Error("a version without a change has an action")
