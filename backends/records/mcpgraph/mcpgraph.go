@@ -91,8 +91,14 @@ func entities() records.Table {
 			return model.Item{Body: r.Text(0), Header: model.Header{Title: r.Text(1)}, Meta: append([]model.Field{{Name: "entityType", Value: r.Text(2)}}, others(r.Text(4))...)}
 		},
 		Parts: observations, Join: join, Save: saveEntity, Create: createEntity,
-		Falls: func(tx records.Tx, r records.Row) ([]string, error) { return withEntity(tx, r), nil },
-		Drop:  func(tx records.Tx, r records.Row) error { return drop(tx.(graphTx), append(withEntity(tx, r), r.Key)) },
+		Falls: withEntity,
+		Drop: func(tx records.Tx, r records.Row) error {
+			with, err := withEntity(tx, r)
+			if err != nil {
+				return err
+			}
+			return drop(tx.(graphTx), append(with, r.Key))
+		},
 	}.KeepLine()
 }
 
@@ -191,28 +197,25 @@ func (t graphTx) InsertLine(at int, text []byte) error {
 
 // withEntity lists the lines that go with an entity: its relations, and every line that the server's own
 // deletion of the name removes: repeated ones, and malformed ones (MG5, MG6).
-func withEntity(tx records.Tx, r records.Row) (out []string) {
-	lines := tx.(graphTx).lines
-	for i := range lines { // a line is large: none is copied
-		if l := &lines[i]; l.id != r.Key && l.about(r.Text(3)) {
-			out = append(out, l.id)
+func withEntity(tx records.Tx, r records.Row) (out []string, err error) {
+	name := r.Text(3)
+	err = tx.Each(`SELECT tier, key, CAST(body AS BLOB) FROM items WHERE origin = ? OR target = ?
+		UNION ALL SELECT tier, key, CAST(body AS BLOB) FROM items WHERE tier = 'problem' AND why IN (?, ?, ?)`, []any{name, name, whyDuplicate, whyShape, whyBytes}, func(scan func(...any) error) error {
+		var tier, key string
+		var raw []byte
+		err := scan(&tier, &key, &raw)
+		if tier == relationTier || about(raw, name) {
+			out = append(out, prefixes[tier]+key)
 		}
-	}
-	return out
+		return err
+	})
+	slices.Sort(out)
+	return out, err
 }
 
-// about reports whether a line is an entity of the name, or a relation with it at an end, whether or not it
-// is an item.
-func (l *line) about(name string) bool {
-	switch {
-	case l.tier == relationTier:
-		return l.from == name || l.to == name
-	case l.tier == entityTier:
-		return l.name == name
-	case l.why != whyDuplicate && l.why != whyShape && l.why != whyBytes:
-		return false
-	}
-	o, err := jsonedit.Parse(l.raw)
+// about reports whether a problem is an entity of the name, or a relation with it at an end.
+func about(raw []byte, name string) bool {
+	o, err := jsonedit.Parse(raw)
 	if err != nil {
 		return false
 	}
