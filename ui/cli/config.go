@@ -147,7 +147,7 @@ func (a *app) infoCommand() *cobra.Command {
 			t := a.table("WHAT", "WHERE")
 			t.whole = true // half a path leads nowhere
 			for _, cells := range [][]any{{"version", a.Version + " (" + runtime.Version() + ")"}, {"configuration", config}, {"state", s.State},
-				{"audit log", filepath.Join(s.State, "audit")}, {"undo", filepath.Join(s.State, "undo")}, {"cache", cache}} {
+				{"audit log", filepath.Join(s.State, "audit")}, {"undo", filepath.Join(s.State, "undo")}} {
 				t.add(cells)
 			}
 			t.flush()

@@ -45,7 +45,8 @@ func manOf(c *cobra.Command) string {
 var variables = [][2]string{
 	{"MEMDESK_CONFIG", "the configuration file, where --config names none"},
 	{"MEMDESK_ROLE", "operator or reader: what this session may do; an SSH server sets it from the key's line"},
-	{"XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_CACHE_HOME", "where configuration, state and caches lie, below memdesk"},
+	{"XDG_CONFIG_HOME, XDG_STATE_HOME", "where configuration and state lie, below memdesk"},
+	{"XDG_CACHE_HOME", "where AgentM's locks are, below agentm; memdesk keeps no cache"},
 	{"VISUAL, EDITOR", "the editor of the console"},
 	{"NO_COLOR", "no colours, where it is set"},
 	{"TERM, LC_ALL, LC_CTYPE, LANG", "what the terminal can show"},
