@@ -182,6 +182,9 @@ func TestRunnableBlocks(t *testing.T) {
 				if out, err := cmd.CombinedOutput(); err != nil {
 					t.Errorf("%v\n%s", err, out)
 				}
+				if _, err := os.Stat(filepath.Join(home, "state")); err == nil {
+					t.Error("it writes into the reader's own state: a trial exports an XDG_STATE_HOME of its own")
+				}
 			})
 		}
 	}
