@@ -399,7 +399,8 @@ type resolvedRow struct {
 
 func (a *app) sayResolved(c conflict.Copy, done operator.Done, take conflict.Take) {
 	a.sayEach(done.Warnings, "note: %s")
-	what := "the copy was removed"
+	what := map[conflict.Take]string{conflict.TakeBase: "as it was; ", conflict.TakeCopy: "has the copy's text; ", conflict.TakeMerged: "has the merged text; "}[take] +
+		"the copy was removed"
 	if c.ID == done.Item {
 		what = "the text without merge markers stands there now"
 	}

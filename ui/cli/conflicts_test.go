@@ -74,7 +74,7 @@ func TestRedundantCopiesOfAStoreThatIsDown(t *testing.T) {
 func TestRedundantCopiesGoTogetherAndResilioStays(t *testing.T) {
 	_, root, run := vaultDesk(t)
 	run("conflicts", "resolve", "--redundant").want(t, 2, "--yes", "byte for byte")
-	run("conflicts", "resolve", "--redundant", "--yes").want(t, 0, "the copy was removed", "Resilio")
+	run("conflicts", "resolve", "--redundant", "--yes").want(t, 0, "as it was; the copy was removed", "Resilio")
 	if _, err := os.Stat(filepath.Join(root, "same (Mira's conflicted copy 2026-05-27).md")); err == nil {
 		t.Error("the redundant copy is still there")
 	}

@@ -33,7 +33,7 @@ func TestAResolveThatIsDeniedChangesNothing(t *testing.T) {
 		{"the base cannot be read", "vault/plan.md", 0, "copy", "permission denied", false},
 		{"the folder cannot be read", "vault", 0, "base", "denied", false},
 		{"nothing can be kept", "state", 0o555, "copy", "refused: no change without an audit log", false},
-		{"nothing denies it", "home", 0o755, "copy", "the copy was removed", true},
+		{"nothing denies it", "home", 0o755, "copy", "has the copy's text; the copy was removed", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			top := openDir(t)
