@@ -58,9 +58,9 @@ func check(info fs.FileInfo, others Others) error {
 	case !info.Mode().IsRegular():
 		return errors.New("it is no regular file")
 	case others == Unreadable && mode&0o077 != 0 && !rootsOnly(info):
-		return fmt.Errorf("%w: it may be read by others (mode %04o); run chmod 600 on it", ErrShared, mode)
+		return fmt.Errorf("%w (mode %04o): run chmod 600 on it", ErrShared, mode)
 	case others == Unwritable && mode&0o022 != 0:
-		return fmt.Errorf("%w: it can be changed by others (mode %04o); run chmod go-w on it", ErrShared, mode)
+		return fmt.Errorf("%w and can change it (mode %04o): run chmod go-w on it", ErrShared, mode)
 	case others == Unwritable && !trusted(info):
 		return fmt.Errorf("%w: it belongs to another user; this user or root must own it", ErrShared)
 	}
