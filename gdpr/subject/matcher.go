@@ -10,7 +10,7 @@
 // verification use Matcher; suppression, which knows only hashes, uses Index: both search with the same
 // walker and the same patterns.
 //
-// docs/erasure.md says which spellings are found and which are not.
+// docs/found.md says which spellings are found and which are not.
 package subject
 
 import (

@@ -42,7 +42,7 @@ func letters(n int) string {
 }
 
 // TestCompressedInRecords: compressed data inside a binary medium must be opened at any offset and of
-// any length, in each format of docs/erasure.md; data not opened to its end must be reported.
+// any length, in each format of docs/found.md; data not opened to its end must be reported.
 func TestCompressedInRecords(t *testing.T) {
 	m := matcher(t, "Zoë Ångström", "zx9canary77q")
 	const said = "asked Zoë Ångström for keys\n"
