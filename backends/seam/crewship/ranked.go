@@ -29,6 +29,8 @@ import (
 type rankIndex struct {
 	db   *sql.DB // nil when no file can match
 	rows []rowsOf
+	// texts are the rows in the order of their row ids, since the index in memory holds shortened ones (others).
+	texts []string
 	// count and tokens are of the rows that cannot match and are not in db.
 	count, tokens int64
 	// tooBig and unreadable count the files that are not in the index.
@@ -38,6 +40,7 @@ type rankIndex struct {
 // rowsOf are the rows of one file.
 type rowsOf struct {
 	label string
+	order string // the label, so that it sorts in the order of a walk: each directory bytewise
 	rows  []string
 }
 
@@ -84,15 +87,22 @@ func (s *store) ranked(ctx context.Context, snap *snapshot, p *memoryDir, words 
 		}
 		var rows []string
 		for row := range chunks(data) {
-			if count++; found {
-				rows = append(rows, string(bytes.Join(row, paragraphs)))
+			if !found {
+				count++
+				continue
 			}
+			text := bytes.Join(row, paragraphs)
+			if in, _ := q.In(text); in {
+				rows = append(rows, string(text))
+				continue
+			}
+			count++
+			n += countTokens(text)
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		if found {
-			x.rows = append(x.rows, rowsOf{f.Path(), rows})
-			return nil
+		if len(rows) > 0 {
+			x.rows = append(x.rows, rowsOf{f.Path(), strings.ReplaceAll(f.Path(), "/", "\x00"), rows})
 		}
 		x.count += count
 		x.tokens += n
@@ -101,10 +111,8 @@ func (s *store) ranked(ctx context.Context, snap *snapshot, p *memoryDir, words 
 	if err != nil || len(x.rows) == 0 {
 		return x, err
 	}
-	slices.SortFunc(x.rows, func(a, b rowsOf) int { // in the order of a walk: each directory bytewise
-		return slices.Compare(strings.Split(a.label, "/"), strings.Split(b.label, "/"))
-	})
-	return x, x.build(ctx)
+	slices.SortFunc(x.rows, func(a, b rowsOf) int { return strings.Compare(a.order, b.order) })
+	return x, x.build(ctx, othersOf(words))
 }
 
 // isRanked reports whether Crewship indexes a file, as far as the walk tells.
@@ -118,7 +126,7 @@ func (x *rankIndex) close() {
 	}
 }
 
-func (x *rankIndex) build(ctx context.Context) (err error) {
+func (x *rankIndex) build(ctx context.Context, short others) (err error) {
 	x.db = sql.OpenDB(connector{":memory:"})
 	x.db.SetMaxOpenConns(1) // each connection would have a memory of its own
 	defer func() {
@@ -141,15 +149,58 @@ func (x *rankIndex) build(ctx context.Context) (err error) {
 	}
 	for _, f := range x.rows {
 		for _, row := range f.rows {
-			if _, err := add.ExecContext(ctx, f.label, row); err != nil {
+			if _, err := add.ExecContext(ctx, f.label, short.in(row)); err != nil {
 				return err
 			}
 		}
+		x.texts = append(x.texts, f.rows...)
 	}
 	if err := tx.Commit(); err != nil {
 		return err
 	}
 	return x.addRest(ctx)
+}
+
+// others shortens the words of a row that are none of a query's. A rank depends on their number, not on their
+// letters, and the index of one word is small.
+type others struct {
+	words []string // of the query
+	short string   // stands for each other word; empty: they stay
+}
+
+// othersOf finds a letter or digit with which no word of the query begins. A word beyond ASCII may be folded to any
+// other.
+func othersOf(words []string) others {
+	firsts := ""
+	for _, w := range words {
+		if !isPlain(w) {
+			return others{}
+		}
+		firsts += w[:1]
+	}
+	for _, c := range "0123456789abcdefghijklmnopqrstuvwxyz" {
+		if !strings.ContainsRune(firsts, c) {
+			return others{words, string(c)}
+		}
+	}
+	return others{}
+}
+
+// in returns a row with its other words shortened. A word that touches one beyond ASCII stays: FTS5 alone tells where
+// that ends.
+func (o others) in(row string) string {
+	if o.short == "" {
+		return row
+	}
+	var b strings.Builder
+	for word := range strings.FieldsFuncSeq(row, func(r rune) bool { return r < utf8.RuneSelf && !isAlnum(byte(r)) }) {
+		if isPlain(word) && !slices.ContainsFunc(o.words, func(w string) bool { return len(word) >= len(w) && strings.EqualFold(word[:len(w)], w) }) {
+			word = o.short
+		}
+		b.WriteString(word)
+		b.WriteByte(' ')
+	}
+	return b.String()
 }
 
 // addRest adds the rows that are not in the index to its record of totals: the numbers of rows, of tokens
@@ -221,13 +272,17 @@ type chunk struct{ label, text string }
 // match calls yield with the matching rows, best first, until it returns false. An
 // expression that FTS5 cannot read matches nothing, as upstream.
 func (x *rankIndex) match(ctx context.Context, expr string, yield func(chunk) bool) error {
-	rows, err := x.db.QueryContext(ctx, "SELECT file, content FROM memory_chunks WHERE memory_chunks MATCH ? ORDER BY rank", expr)
+	rows, err := x.db.QueryContext(ctx, "SELECT rowid, file, content FROM memory_chunks WHERE memory_chunks MATCH ? ORDER BY rank", expr)
 	if err == nil {
 		defer rows.Close()
 		for rows.Next() {
 			var c chunk
-			if err = rows.Scan(&c.label, &c.text); err != nil {
+			var id int
+			if err = rows.Scan(&id, &c.label, &c.text); err != nil {
 				break
+			}
+			if x.texts != nil {
+				c.text = x.texts[id-1]
 			}
 			if c.text = strings.ToValidUTF8(c.text, "\uFFFD"); !yield(c) {
 				break
@@ -318,4 +373,16 @@ func sections(text []byte) iter.Seq[[]byte] {
 			}
 		}
 	}
+}
+
+func isAlnum(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+// isPlain reports whether a word is ASCII.
+func isPlain(word string) bool {
+	for i := range len(word) {
+		if word[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }

@@ -66,7 +66,7 @@ func TestRanksAreThoseOfTheWholeIndex(t *testing.T) {
 		}
 		return out, len(x.rows)
 	}
-	for _, query := range []string{"harbour", "harbour words", "MORE OR nothing", "zurich harbour"} {
+	for _, query := range []string{"harbour", "harbour words", "MORE OR nothing", "zurich harbour", `"harbour long"`, "harb* AND par*"} {
 		all, everything := ranks([]string{"é"}, query, true) // a word that every file may contain
 		some, few := ranks(wordsOf(query), query, false)
 		if everything != 60 || few >= everything || len(all) == 0 || !slices.Equal(all, some) {
