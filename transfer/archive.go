@@ -21,6 +21,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"memdesk/internal/filelock"
 	"memdesk/internal/safetext"
 	"memdesk/model"
 )
@@ -112,11 +113,11 @@ func Export(ctx context.Context, s model.Store, dir string, at time.Time, progre
 	if inside(dir, s.Location) {
 		return m, model.Errorf(model.InvalidInput, "export", "%s lies inside store %s, which would list the export as its own: choose another place", dir, s.Name)
 	}
-	part, err := os.MkdirTemp(filepath.Dir(dir), "."+filepath.Base(dir)+".part-")
+	part, unlock, err := newPart(dir)
 	if err != nil {
 		return m, model.E(model.InvalidInput, "export", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(part)) }()
+	defer func() { err = errors.Join(err, os.RemoveAll(part), unlock()) }()
 	m = Manifest{Type: manifestType, V: version, Store: s.Name, Kind: s.Kind, ExportedAt: at.UTC(), Tiers: s.Tiers, Problems: []string{}}
 	if err := m.items(ctx, s, filepath.Join(part, itemsFile), progress); err != nil {
 		return m, err
@@ -132,6 +133,56 @@ func Export(ctx context.Context, s model.Store, dir string, at time.Time, progre
 		return m, err
 	}
 	return m, moveDir(part, dir, flushDir)
+}
+
+// newPart makes the directory in which the export to dir is written, and keeps it locked until unlock. It removes what
+// killed exports to the same place left: nobody else knows of those copies.
+func newPart(dir string) (part string, unlock func() error, err error) {
+	parent, prefix := filepath.Dir(dir), "."+filepath.Base(dir)+".part-"
+	found, _ := os.ReadDir(parent) // one that may not be listed may be written to
+	for _, e := range found {
+		part := filepath.Join(parent, e.Name())
+		if !strings.HasPrefix(e.Name(), prefix) {
+			continue
+		}
+		if unlock, err := lockPart(part); err == nil {
+			if err := errors.Join(os.RemoveAll(part), unlock()); err != nil {
+				return "", nil, err
+			}
+		}
+	}
+	for {
+		if part, err = os.MkdirTemp(parent, prefix); err != nil {
+			return "", nil, err
+		}
+		unlock, err := lockPart(part)
+		switch {
+		case err == nil:
+			return part, unlock, nil
+		case !errors.Is(err, errPartTaken) && !errors.Is(err, fs.ErrNotExist): // a file system without locks
+			return part, func() error { return nil }, nil
+		}
+	}
+}
+
+// errPartTaken says that another process writes into the directory, or took it for dead before it was locked.
+var errPartTaken = errors.New("another process has the directory")
+
+func lockPart(part string) (unlock func() error, err error) {
+	f, err := os.Open(part)
+	if err != nil {
+		return nil, err
+	}
+	free, err := filelock.Try(f, true)
+	if free {
+		_, err = os.Lstat(part) // the holder before may have removed it
+	} else if err == nil {
+		err = errPartTaken
+	}
+	if err != nil {
+		return nil, errors.Join(err, filelock.Close(f))
+	}
+	return func() error { return filelock.Close(f) }, nil
 }
 
 // moveDir gives a directory of flushed files its name, durably: a whole export must still be there after power loss.

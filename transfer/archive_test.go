@@ -18,6 +18,7 @@ import (
 	"memdesk/backends"
 	"memdesk/backends/demodata"
 	"memdesk/internal/clock"
+	"memdesk/internal/filelock"
 	"memdesk/model"
 	"memdesk/transfer"
 )
@@ -262,8 +263,24 @@ func TestExportIsWholeOrNotThere(t *testing.T) {
 	if left, _ := os.ReadDir(parent); len(left) != 0 {
 		t.Errorf("it left %v", left)
 	}
+	for _, name := range []string{".x.part-1", ".x.part-2", ".xy.part-3"} { // a killed one, a running one, another's
+		if err := os.Mkdir(filepath.Join(parent, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	running, err := os.Open(filepath.Join(parent, ".x.part-2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer running.Close()
+	if free, err := filelock.Try(running, true); err != nil || !free {
+		t.Fatal(free, err)
+	}
 	if _, err := transfer.Export(t.Context(), s, dir+string(filepath.Separator), now, func(int64, int64) {}); err != nil {
 		t.Errorf("with a final slash: %v", err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(parent, ".x*")); len(left) != 2 || filepath.Base(left[0]) != ".x.part-2" {
+		t.Errorf("beside the export lies %v", left)
 	}
 	dir = export(t, s)
 	if _, err := transfer.Export(t.Context(), s, dir, now, func(int64, int64) {}); !errors.Is(err, model.AlreadyExists) {
