@@ -442,10 +442,10 @@ func (x *run) removedFiles(before int) map[string]bool {
 // failed records why a step failed: the request that holds the item, else the error, redacted.
 func (x *run) failed(s model.Store, st Step, err error) {
 	id, words := x.m.Redact(st.ID, Erased), x.m.Redact(err.Error(), Erased)
-	held, herr := x.d.held(&s, st.ID)
+	holds, herr := x.d.holdsIn(&s)
 	switch {
-	case herr == nil && held != "" && model.IsRefusal(err):
-		x.replan(s.Name, "%s could not be done: it is on hold under request %s", id, held)
+	case herr == nil && holds.by(st.ID) != "" && model.IsRefusal(err):
+		x.replan(s.Name, "%s could not be done: it is on hold under request %s", id, holds.by(st.ID))
 	case errors.Is(err, model.Conflict):
 		x.replan(s.Name, "%s could not be done: %s", id, words)
 	default:

@@ -61,7 +61,7 @@ type search struct {
 	reasons    map[string][]string        // the store's reasons, from Subjects
 	proposed   *proposals                 // names among the items of Subjects
 	held       func(id string) string     // the ground of a hold, empty for none; nil: holds are not known
-	heldBy     func(id string) string     // Desk.heldBy; nil: nothing is on hold, or nobody asks
+	holds      storeHolds                 // of all requests; empty where nobody asks
 	holding    map[string]bool            // the items on hold among those looked at
 	lists      map[string]bool            // indexes that name the subject in lines of items on hold alone
 	chosen     map[string]Action          // by id: the operator's choices against the policy
@@ -86,7 +86,7 @@ func newSearch(s model.Store, m *subject.Matcher) *search {
 // search prepares a search that knows what is on hold.
 func (d *Desk) search(s model.Store, m *subject.Matcher) (q *search, err error) {
 	q = newSearch(s, m)
-	q.heldBy, err = d.heldBy(&s)
+	q.holds, err = d.holdsIn(&s)
 	return q, err
 }
 
@@ -184,7 +184,7 @@ func (q *search) note(id, body string, meta []model.Field, near bool) {
 
 // mark notes an item that is on hold.
 func (q *search) mark(id string) {
-	if q.heldBy != nil && q.heldBy(id) != "" {
+	if q.holds.any != "" && q.holds.by(id) != "" {
 		q.holding[id] = true
 	}
 }

@@ -1,8 +1,8 @@
 package gdpr
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"memdesk/gdpr/suppress"
@@ -51,15 +51,14 @@ func redacting(ctx context.Context, st Step) context.Context {
 // and a scrub after removed or edited items. A scrub loses the subject's ids where anything is on hold: a
 // medium's own erasure is a cascade, and nothing proves that it spares a held item.
 func (d *Desk) checkHeld(c *model.Call) error {
-	held, err := d.heldIn(c.Store)
-	if !c.Removes && err == nil {
+	holds, err := d.holdsIn(c.Store)
+	held := holds.any
+	if !c.Removes {
 		if held != "" {
 			c.Scrub.Subjects, held = nil, ""
 		}
 		for _, id := range slices.Concat(c.Scrub.Removed, c.Scrub.Edited) {
-			if held, err = d.held(c.Store, id); err != nil || held != "" {
-				break
-			}
+			held = cmp.Or(held, holds.by(id))
 		}
 	}
 	switch {
@@ -77,17 +76,18 @@ func (d *Desk) checkHold(ctx context.Context, c *model.Call) error {
 	if id == "" && c.Retain != nil && c.Store.Address != nil {
 		id, _ = c.Store.Address(*c.Retain) // the store itself refuses a bad address
 	}
-	held, err := d.held(c.Store, id)
+	holds, err := d.holdsIn(c.Store)
+	held := holds.by(id)
 	unnamed := c.Retain != nil && id == "" && c.Store.Address == nil && c.Retain.IfMatch != model.Absent
 	if unnamed || c.Forget != nil && c.Forget.DataSubjectID != "" {
-		held, err = d.heldIn(c.Store)
+		held = holds.any
 	}
 	if err != nil {
 		return model.Refuse(string(c.Op), "nobody can say what is on hold: "+err.Error())
 	}
 	switch {
 	case held == "" && id != "":
-		return d.checkBeside(ctx, c, id)
+		return checkBeside(ctx, c, id, holds)
 	case held != "" && unnamed:
 		return model.Refuse(string(c.Op), "an item of this store is on hold under request "+held+", and the store does not say which one a tier and a key name: write to the item by its id")
 	case held != "" && id == "":
@@ -100,10 +100,9 @@ func (d *Desk) checkHold(ctx context.Context, c *model.Call) error {
 
 // checkBeside refuses to forget an item that would take one on hold along, and a change that would write one
 // beside its own.
-func (d *Desk) checkBeside(ctx context.Context, c *model.Call, id string) error {
-	held, err := d.heldIn(c.Store)
-	if err != nil || held == "" {
-		return err
+func checkBeside(ctx context.Context, c *model.Call, id string, holds storeHolds) error {
+	if holds.any == "" {
+		return nil
 	}
 	var others []string
 	if c.Forget != nil && c.Store.Falls != nil {
@@ -127,8 +126,8 @@ func (d *Desk) checkBeside(ctx context.Context, c *model.Call, id string) error 
 		others = append(others, edited...)
 	}
 	for _, other := range others {
-		if held, err = d.held(c.Store, other); err != nil || held != "" {
-			return errors.Join(err, model.Refuse(string(c.Op), "an item that would go or change with it is on hold under request "+held))
+		if held := holds.by(other); held != "" {
+			return model.Refuse(string(c.Op), "an item that would go or change with it is on hold under request "+held)
 		}
 	}
 	return nil

@@ -3,15 +3,11 @@ package gdpr
 import (
 	"cmp"
 	"context"
-	"errors"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"memdesk/backends"
 	"memdesk/gdpr/suppress"
@@ -67,14 +63,18 @@ func fileHashes(key suppress.Key, s *model.Store) func(id string) string {
 	return func(id string) string { return key.Item("file", path(id)) }
 }
 
-// files returns the function that gives the path of an item of a store, with the links above it resolved.
+// files returns the function that gives the path of an item of a store, with the links above it resolved. It is safe for
+// concurrent use.
 func files(s *model.Store) func(id string) string {
+	var mu sync.Mutex
 	resolved := map[string]string{}
 	return func(id string) string {
 		dir, file := s.Location, id
 		if s.PathOf != nil {
 			dir, file = s.PathOf(id)
 		}
+		mu.Lock()
+		defer mu.Unlock()
 		real, ok := resolved[dir]
 		if !ok {
 			var err error
@@ -110,39 +110,6 @@ func (h Hold) on(key suppress.Key, name string, places []string, id string) bool
 func (h Hold) is(key suppress.Key, o Hold) bool {
 	byName := (h.Where == "" || o.Where == "") && h.Store == o.Store
 	return h.on(key, o.Store, []string{o.Where}, o.ID) || byName && (h.ID == o.ID || h.ID == key.Item(h.place(), o.ID))
-}
-
-// holdIndex finds the hold on an item without a look at every hold.
-type holdIndex struct {
-	key    suppress.Key
-	byID   map[string][]Hold
-	hashed []Hold
-}
-
-func indexHolds(key suppress.Key, holds []Hold) holdIndex {
-	x := holdIndex{key: key, byID: map[string][]Hold{}}
-	for _, h := range holds {
-		if h.hashed() {
-			x.hashed = append(x.hashed, h)
-		}
-		x.byID[h.ID] = append(x.byID[h.ID], h)
-	}
-	return x
-}
-
-// any returns the first hold with this id, or its hash, that satisfies a condition.
-func (x holdIndex) any(id string, is func(Hold) bool) (Hold, bool) {
-	for _, holds := range [][]Hold{x.byID[id], x.hashed} {
-		if i := slices.IndexFunc(holds, is); i >= 0 {
-			return holds[i], true
-		}
-	}
-	return Hold{}, false
-}
-
-// on returns the hold on an item.
-func (x holdIndex) on(name string, places []string, id string) (Hold, bool) {
-	return x.any(id, func(h Hold) bool { return h.on(x.key, name, places, id) })
 }
 
 // heldIDs are the items that a store's plan keeps back.
@@ -274,13 +241,16 @@ func (d *Desk) Hold(ctx context.Context, id string, holds ...Hold) (Due, error) 
 
 // without returns holds except those on the items of others.
 func without(key suppress.Key, holds, others []Hold) []Hold {
-	x := indexHolds(key, others)
+	byID := map[string][]Hold{}
+	for _, o := range others {
+		byID[o.ID] = append(byID[o.ID], o)
+	}
 	return slices.DeleteFunc(slices.Clone(holds), func(h Hold) bool {
+		alike := byID[h.ID]
 		if h.hashed() { // compare its hash with each other's id
-			return slices.ContainsFunc(others, func(o Hold) bool { return h.is(key, o) })
+			alike = others
 		}
-		_, same := x.any(h.ID, func(o Hold) bool { return h.is(key, o) })
-		return same
+		return slices.ContainsFunc(alike, func(o Hold) bool { return h.is(key, o) })
 	})
 }
 
@@ -300,11 +270,7 @@ func (d *Desk) Unhold(ctx context.Context, id string, holds ...Hold) (Due, error
 	if err != nil {
 		return Due{}, model.E(model.Unavailable, op, atomicfile.Pathless(err))
 	}
-	x := indexHolds(key, r.Holds)
-	held := func(h Hold) bool {
-		_, ok := x.any(h.ID, func(o Hold) bool { return o.is(key, h) })
-		return ok
-	}
+	held := func(h Hold) bool { return slices.ContainsFunc(r.Holds, func(o Hold) bool { return o.is(key, h) }) }
 	holds = slices.Clone(holds)
 	for i, h := range holds {
 		if !held(h) { // another store may have the name by now
@@ -327,193 +293,4 @@ func (d *Desk) Unhold(ctx context.Context, id string, holds ...Hold) (Due, error
 		return Due{}, err
 	}
 	return r.due(d.Clock.Now()), nil
-}
-
-// grounds returns a function that gives the ground on which an item of a store is kept from a request: the
-// request's own ground or, for another request's hold, only that request's id. A hold of the request that
-// knows only the store's name or an older identity gets the store's identity here.
-func (d *Desk) grounds(r *Request, s model.Store) (func(id string) string, error) {
-	key, err := d.pseudonymKey()
-	if err != nil {
-		return nil, err
-	}
-	places := remembered(&s)
-	for i, h := range r.Holds {
-		if h.Where == "" && h.Store == s.Name || slices.Contains(places[1:], h.Where) && !h.hashed() {
-			r.Holds[i].Where = places[0]
-		}
-		if h = r.Holds[i]; h.Where == places[0] && h.Dirs == "" && !h.hashed() {
-			r.Holds[i].locate(key, &s)
-		}
-	}
-	if _, err := d.held(&s, "-"); err != nil { // the holds can be read
-		return nil, err
-	}
-	own := indexHolds(key, r.Holds)
-	return func(id string) string {
-		if h, ok := own.on(s.Name, places, id); ok {
-			return cmp.Or(h.Ground, "on hold")
-		}
-		other, err := d.held(&s, id)
-		switch {
-		case err != nil:
-			return "nobody can say what is on hold" // and so no item goes
-		case other == "":
-			return ""
-		case other != r.ID:
-			return "on hold under request " + other
-		}
-		for _, h := range r.Holds { // another store over the same directory has the item
-			if h.File != "" && h.File == fileHash(key, &s, id) {
-				return h.Ground + "; on hold as " + model.Ref{Store: h.Store, ID: h.ID}.String()
-			}
-		}
-		return ""
-	}, nil
-}
-
-// holdCache caches the holds, so that a copy of a hundred thousand items does not read every request each
-// time. Each save replaces a file in the directory of requests, which changes the directory's modification
-// time.
-type holdCache struct {
-	mu    sync.Mutex
-	stamp time.Time // the directory's time when it was read; zero: it must be read
-	// items are requests by the store's place and the item's id, or by the hash of both where the request is
-	// done and the id is gone.
-	items  map[model.Ref]string
-	hashes map[string]string // and by the hash of the item's file
-	stores map[string]string // a request with a hold in the store
-	dirs   map[string]string // or, by the hash of a directory, with the file of one below it
-	key    suppress.Key
-}
-
-// settled is the age from which a directory's time can be trusted: two saves within one tick of the file
-// system's clock have the same time.
-const settled = 2 * time.Second
-
-// remembered are the identities by which a hold may name a store. Versions before took a relatively named
-// configuration's paths as relative to the working directory, and such a hold counts there.
-func remembered(s *model.Store) []string {
-	out := s.Identities()
-	if wd, err := os.Getwd(); err == nil && filepath.IsAbs(s.Location) {
-		if typed, err := filepath.Rel(wd, s.Location); err == nil {
-			out = append(out, model.Store{Kind: s.Kind, Location: typed}.Identity())
-		}
-	}
-	return out
-}
-
-// held is the request whose hold an item has; empty for none.
-func (d *Desk) held(s *model.Store, id string) (by string, err error) {
-	if id == "" {
-		return "", nil
-	}
-	err = d.onHold(func(c *holdCache) {
-		if len(c.stores) > 0 {
-			by = c.on(fileHashes(c.key, s), append(remembered(s), s.Name), id)
-		}
-	})
-	return by, err
-}
-
-// heldBy returns the function that gives the request whose hold an item of a store has, for callers that ask about every
-// item: it knows the holds of this moment. nil: nothing in the store is on hold.
-func (d *Desk) heldBy(s *model.Store) (func(id string) string, error) {
-	some, err := d.heldIn(s)
-	if err != nil || some == "" {
-		return nil, err
-	}
-	var now holdCache // its maps are replaced, never changed
-	err = d.onHold(func(c *holdCache) { now.items, now.hashes, now.key = c.items, c.hashes, c.key })
-	file, places := fileHashes(now.key, s), append(remembered(s), s.Name)
-	return func(id string) string { return now.on(file, places, id) }, err
-}
-
-// on is the request whose hold an item has; file gives the hash of its file, and places are the names and identities of its store.
-func (c *holdCache) on(file func(id string) string, places []string, id string) string {
-	for _, place := range places {
-		if r := c.items[model.Ref{Store: place, ID: id}]; r != "" {
-			return r
-		}
-		if len(c.hashes) > 0 {
-			if r := c.hashes[c.key.Item(place, id)]; r != "" {
-				return r
-			}
-		}
-	}
-	if len(c.hashes) > 0 {
-		return c.hashes[file(id)]
-	}
-	return ""
-}
-
-// heldIn is a request with a hold in a store, or on a file that lies in its directory; empty for none. A cascade
-// names no item, so nothing proves that it spares a held one.
-func (d *Desk) heldIn(s *model.Store) (by string, err error) {
-	err = d.onHold(func(c *holdCache) {
-		if len(c.stores) == 0 {
-			return
-		}
-		for _, place := range append(remembered(s), s.Name) {
-			by = cmp.Or(by, c.stores[place])
-		}
-		if by == "" && filepath.IsAbs(s.Location) && len(c.dirs) > 0 {
-			by = c.dirs[dirHash(c.key, s.Location)]
-		}
-	})
-	return by, err
-}
-
-// onHold shows the cache, which it reads again first if requests have changed.
-func (d *Desk) onHold(show func(*holdCache)) error {
-	info, err := os.Stat(d.dir("requests"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return atomicfile.Pathless(err)
-	}
-	c := &d.holds
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if at := info.ModTime(); c.stamp.IsZero() || !c.stamp.Equal(at) {
-		c.stamp = time.Time{}
-		if err := c.read(d); err != nil {
-			return err
-		}
-		if d.Clock.Now().Sub(at) > settled {
-			c.stamp = at
-		}
-	}
-	show(c)
-	return nil
-}
-
-func (c *holdCache) read(d *Desk) error {
-	all, err := d.List()
-	if err != nil {
-		return err
-	}
-	c.items, c.hashes, c.stores, c.dirs = map[model.Ref]string{}, map[string]string{}, map[string]string{}, map[string]string{}
-	for _, r := range all {
-		for _, h := range r.Holds {
-			c.stores[h.place()] = r.ID
-			if h.File != "" {
-				c.hashes[h.File] = r.ID
-			}
-			for _, dir := range strings.Fields(h.Dirs) {
-				c.dirs[dir] = r.ID
-			}
-			c.items[model.Ref{Store: h.place(), ID: h.ID}] = r.ID
-			if h.hashed() {
-				c.hashes[h.ID] = r.ID
-			}
-		}
-	}
-	if len(c.hashes) > 0 {
-		if c.key, err = suppress.ReadKey(d.dir("keys", "pseudonym")); err != nil {
-			return atomicfile.Pathless(err)
-		}
-	}
-	return nil
 }

@@ -468,7 +468,7 @@ func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s 
 			q.chosen[c.ID] = c.Action
 		}
 	}
-	if q.held, err = d.grounds(r, s); err != nil {
+	if q.held, err = d.grounds(r, s, q.holds); err != nil {
 		return err
 	}
 	if _, err := q.run(ctx, func(n int64) { t.tell(n, q.bytes) }); err != nil {
@@ -489,8 +489,8 @@ func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s 
 		return err
 	}
 	sp.Targets = sp.count((*Step).changes)
-	sp.Cascade = q.heldBy == nil && cascades(s, q, sp)
-	sp.planCascade(s, q.heldBy != nil)
+	sp.Cascade = q.holds.any == "" && cascades(s, q, sp)
+	sp.planCascade(s, q.holds.any != "")
 	row, old, err := oldTexts(ctx, m, s, slices.Sorted(maps.Keys(q.seen)))
 	if err != nil {
 		return err

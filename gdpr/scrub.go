@@ -47,7 +47,8 @@ func attached(l model.Layer) bool { return l.Kind != model.LayerItem && l.ItemID
 
 // keptLayers are the layers attached to items on hold.
 func (x *run) keptLayers(ctx context.Context, s model.Store) (map[string]bool, error) {
-	if by, err := x.d.heldIn(&s); err != nil || by == "" {
+	holds, err := x.d.holdsIn(&s)
+	if err != nil || holds.any == "" {
 		return nil, err
 	}
 	layers, err := s.Maintainer.Layers(ctx)
@@ -56,14 +57,9 @@ func (x *run) keptLayers(ctx context.Context, s model.Store) (map[string]bool, e
 	}
 	out := map[string]bool{}
 	for _, l := range layers {
-		if !attached(l) {
-			continue
+		if attached(l) {
+			out[l.ID] = holds.by(l.ItemID) != ""
 		}
-		by, err := x.d.held(&s, l.ItemID)
-		if err != nil {
-			return nil, err
-		}
-		out[l.ID] = by != ""
 	}
 	return out, nil
 }

@@ -81,8 +81,7 @@ func (d *Desk) sweep(ctx context.Context, fleet *backends.Fleet, only string, co
 		err := m.Err
 		back.closed, back.unread, back.beside = nil, map[string]string{}, false
 		if err == nil {
-			by, unknown := d.heldIn(&m.Store)
-			back.attested, back.beside = attestedFor(persons, all, m.Store), unknown == nil && by != ""
+			back.attested = attestedFor(persons, all, m.Store)
 			err = sweepStore(ctx, &back, m.Store, d)
 		}
 		if ctx.Err() != nil {
@@ -242,13 +241,12 @@ func sweepStore(ctx context.Context, r *returned, s model.Store, d *Desk) error 
 	if s.Browser == nil {
 		return model.Errorf(model.Unsupported, "gdpr-sweep", "the store cannot be browsed")
 	}
-	if _, err := d.held(&s, "-"); err != nil { // the holds can be read
+	holds, err := d.holdsIn(&s)
+	if err != nil {
 		return err
 	}
-	held := func(id string) bool {
-		by, err := d.held(&s, id)
-		return err == nil && by != ""
-	}
+	r.beside = holds.any != ""
+	held := func(id string) bool { return holds.by(id) != "" }
 	look := func(t model.Text, err error) bool {
 		switch {
 		case held(t.ID), model.KindOf(err) == model.NotFound, err != nil && linked(s, err.Error()):

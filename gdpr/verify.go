@@ -84,7 +84,7 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 	}
 	for _, f := range q.found { // a hold may be younger than the plan
 		if id := f.Item.ID; q.holding[id] && held[id] == "" && !planned[id] {
-			held[id] = "under request " + q.heldBy(id)
+			held[id] = "under request " + q.holds.by(id)
 		}
 	}
 	items, left, kept := x.itemsRow(ctx, s, sp, q, held)
@@ -127,7 +127,7 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 	for i := range out {
 		x.attestRow(s, &out[i])
 	}
-	layers, err := x.bytesOf(ctx, s, q.bystanders, held, left)
+	layers, err := x.bytesOf(ctx, s, q, held, left)
 	return append(out, layers...), err
 }
 
@@ -278,7 +278,7 @@ func (x *run) recall(ctx context.Context, s model.Store, held map[string]string)
 }
 
 // bytesOf scans every layer of the medium, and adds the scrub's results.
-func (x *run) bytesOf(ctx context.Context, s model.Store, bystanders *subject.Bystanders, held, left map[string]string) ([]receipt.Layer, error) {
+func (x *run) bytesOf(ctx context.Context, s model.Store, q *search, held, left map[string]string) ([]receipt.Layer, error) {
 	if s.Maintainer == nil {
 		row := receipt.Layer{Store: s.Name, Layer: "medium", Method: "none", Verdict: model.VerdictUnaudited, Reason: "the store does not show what lies beneath its items"}
 		if !filepath.IsAbs(s.Location) { // not on this machine
@@ -294,7 +294,7 @@ func (x *run) bytesOf(ctx context.Context, s model.Store, bystanders *subject.By
 	var out []receipt.Layer
 	own := receipt.Layer{Store: s.Name, Layer: "items' own files", Method: scanMethod, Verdict: model.VerdictClean}
 	files := 0
-	scans := scanLayers(ctx, x.m, s, layers, bystanders, func(model.Layer) bool { return true }, nil)
+	scans := scanLayers(ctx, x.m, s, layers, q.bystanders, func(model.Layer) bool { return true }, nil)
 	for i, l := range layers {
 		if l.ID == gitLayer && l.Kind == model.LayerExternal { // its commits were searched
 			continue
@@ -311,12 +311,8 @@ func (x *run) bytesOf(ctx context.Context, s model.Store, bystanders *subject.By
 			row.Method, row.Hits = "the path that it leads to", row.Hits+1
 		}
 		_, kept := held[l.ItemID]
-		if !kept && attached(l) { // another request may hold an item that does not name this subject
-			by, err := x.d.held(&s, l.ItemID)
-			if err != nil {
-				return nil, err
-			}
-			kept = by != ""
+		if attached(l) { // another request may hold an item that does not name this subject
+			kept = kept || q.holds.by(l.ItemID) != ""
 		}
 		if kept && (row.Verdict == model.VerdictUnaudited || row.Verdict == model.VerdictResidue) { // nothing in it is another item's
 			row.Verdict, row.Held, row.Reason = model.VerdictOutOfScope, true, "on hold: "+row.Reason
