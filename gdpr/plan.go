@@ -180,6 +180,11 @@ func (s *StorePlan) count(is func(*Step) bool) (n int64) {
 // MakePlan searches every store and writes the plan. It changes no store. A store that cannot be searched is
 // in the plan with its error, so the request cannot become complete without it.
 func (d *Desk) MakePlan(ctx context.Context, id string, fleet *backends.Fleet, step func(Searching)) (Plan, error) {
+	return d.makePlan(ctx, id, fleet, func(ctx context.Context, r *Request) (Plan, error) { return d.plan(ctx, r, fleet, step) })
+}
+
+// makePlan is MakePlan with the search for it.
+func (d *Desk) makePlan(ctx context.Context, id string, fleet *backends.Fleet, search func(context.Context, *Request) (Plan, error)) (Plan, error) {
 	r, err := d.load(id)
 	if err != nil {
 		return Plan{}, err
@@ -209,7 +214,7 @@ func (d *Desk) MakePlan(ctx context.Context, id string, fleet *backends.Fleet, s
 		}
 		was := r
 		was.Holds = slices.Clone(r.Holds)
-		if p, err = d.plan(ctx, &r, fleet, step); err != nil {
+		if p, err = search(ctx, &r); err != nil {
 			return nil, err
 		}
 		p.away(ctx, old, run, fleet)
@@ -399,6 +404,7 @@ func (d *Desk) PlannedIn(where string) []string {
 	return out
 }
 
+// plan searches every store. The plan has no hash yet.
 func (d *Desk) plan(ctx context.Context, r *Request, fleet *backends.Fleet, step func(Searching)) (Plan, error) {
 	m, err := subject.New(r.Terms()...)
 	if err != nil {
@@ -450,8 +456,7 @@ func (d *Desk) plan(ctx context.Context, r *Request, fleet *backends.Fleet, step
 	}
 	d.keepLinks(&p)
 	p.Estimate = 2*d.Clock.Now().Sub(begun) + time.Duration(p.writes())*writeTakes + time.Second
-	p.Hash, err = p.sum()
-	return p, err
+	return p, nil
 }
 
 func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, sp *StorePlan, t *teller) error {

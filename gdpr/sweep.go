@@ -351,10 +351,13 @@ func (d *Desk) again(ctx context.Context, p suppress.Person, terms []string, bes
 	if err != nil {
 		return Swept{}, err
 	}
+	search := func(ctx context.Context, r *Request) (Plan, error) { return d.plan(ctx, r, fleet, nil) }
 	if beside && !filed {
-		if plan, err := d.plan(ctx, &r, fleet, nil); err == nil && plan.leavesAll() {
+		plan, err := search(ctx, &r)
+		if err == nil && plan.leavesAll() {
 			return Swept{}, nil
 		}
+		search = func(context.Context, *Request) (Plan, error) { return plan, err }
 	}
 	s := Swept{Of: p.Request, Request: r.ID}
 	err = d.actOn(ctx, &r, "gdpr-sweep", r.ByKey, nil, func(context.Context) (map[string]int64, error) {
@@ -381,7 +384,7 @@ func (d *Desk) again(ctx context.Context, p suppress.Person, terms []string, bes
 		}
 		return errors.Join(err, d.unfile(ctx, r.ID))
 	}
-	if s.Plan, err = d.MakePlan(ctx, r.ID, fleet, nil); errors.Is(err, model.InvalidInput) {
+	if s.Plan, err = d.makePlan(ctx, r.ID, fleet, search); errors.Is(err, model.InvalidInput) {
 		return s, err // what it says to do needs the request
 	} else if err != nil {
 		return s, drop(err)
