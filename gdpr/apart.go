@@ -54,32 +54,13 @@ func (x *run) stepOrWait(ctx context.Context, s model.Store, st Step, locked boo
 	}
 }
 
-// count counts the steps of a store that did this. A move, which forgets the old id, has removed no item.
-func (l *runLog) count(at int, sp StorePlan, what string) (n int64) {
-	for i, st := range sp.Steps {
-		if l.what(at, i) == what && (st.NewID == "" || what != "removed") {
-			n++
-		}
-	}
-	return n
-}
-
 // partAway notices that items of the plan are gone without a step of it, and others with them: a directory may be
 // away that comes back with the person. items are those that verification has looked at.
-func (x *run) partAway(sp StorePlan, items int64) {
-	at := x.at(sp)
-	if x.log == nil || at < 0 {
-		return
+func (x *run) partAway(p *part, items int64) {
+	absent := p.did("absent")
+	if others := p.Items - items - p.did("removed") - absent; absent > 0 && others > 0 {
+		x.replan(p.Store, "%d of the items that the plan forgets were gone, and %d more with them: look whether a part of the store is away", absent, others)
 	}
-	absent := x.log.count(at, sp, "absent")
-	if others := sp.Items - items - x.log.count(at, sp, "removed") - absent; absent > 0 && others > 0 {
-		x.replan(sp.Store, "%d of the items that the plan forgets were gone, and %d more with them: look whether a part of the store is away", absent, others)
-	}
-}
-
-// at is the place of a store in the plan, by which the journal knows it; -1 for none.
-func (x *run) at(sp StorePlan) int {
-	return slices.IndexFunc(x.p.Stores, func(o StorePlan) bool { return o.Store == sp.Store })
 }
 
 // missingItems is the row of items that an earlier plan found and that are still missing; without a store where none is.
@@ -104,43 +85,24 @@ func absent(ctx context.Context, s model.Store, ids []string) []string {
 	})
 }
 
-// left are the items of a store's plan that no step has erased: those that it had missed already, those whose step is
-// not done, and those that the step did not find.
-func (l *runLog) left(at int, sp StorePlan) []string {
-	out := slices.Clone(sp.Missing)
-	for i, st := range sp.Steps {
-		if what := l.what(at, i); st.changes() && (what == "" || what == "absent") && !slices.Contains(sp.Missing, st.ID) {
-			out = append(out, st.ID)
-		}
-	}
-	return out
-}
-
-// remaining counts the steps of a store that are not done.
-func (l *runLog) remaining(at int, sp StorePlan) int {
-	n := 0
-	for i, st := range sp.Steps {
-		if st.changes() && !l.has(at, i) {
-			n++
-		}
-	}
-	return n
-}
-
 // withLock adds a row for a store that another program keeps locked. Residue in such a store
 // is pending: the steps are done when the lock is gone.
-func (x *run) withLock(store string, rows []receipt.Layer) []receipt.Layer {
-	n := x.locked[store]
-	if n == 0 {
+func (p *part) withLock(rows []receipt.Layer) []receipt.Layer {
+	if p.locked == 0 {
 		return rows
 	}
+	postpone(rows, "left until the store is not locked any more: ")
+	return append(rows, receipt.Layer{Store: p.Store, Layer: "lock", Method: "the store was asked to change", Verdict: model.VerdictPending,
+		Reason: fmt.Sprintf("another program keeps the store locked: %d steps wait for it", p.locked)})
+}
+
+// postpone makes residue pending, and says why it is left.
+func postpone(rows []receipt.Layer, why string) {
 	for i := range rows {
 		if rows[i].Verdict == model.VerdictResidue {
-			rows[i].Verdict, rows[i].Reason = model.VerdictPending, "left until the store is not locked any more: "+rows[i].Reason
+			rows[i].Verdict, rows[i].Reason = model.VerdictPending, why+rows[i].Reason
 		}
 	}
-	return append(rows, receipt.Layer{Store: store, Layer: "lock", Method: "the store was asked to change", Verdict: model.VerdictPending,
-		Reason: fmt.Sprintf("another program keeps the store locked: %d steps wait for it", n)})
 }
 
 // sizes counts the items by scope and tier, without indexes, which come and go with the items that they list;
@@ -165,12 +127,11 @@ func sizes(ctx context.Context, s model.Store) map[string]int64 {
 
 // vanished reports whether a store has no item at all where the plan leaves some, and no run has changed it: its
 // disk is away, or it was replaced. An empty store proves no erasure.
-func (x *run) vanished(ctx context.Context, s model.Store, sp StorePlan) bool {
-	at := x.at(sp)
-	if x.log != nil && x.log.count(at, sp, "removed")+x.log.count(at, sp, "edited") > 0 {
+func (p *part) vanished(ctx context.Context, s model.Store) bool {
+	if p.did("removed")+p.did("edited") > 0 {
 		return false // overDeleted has noticed what else went
 	}
-	if sp.stay() <= 0 || s.Browser == nil {
+	if p.stay() <= 0 || s.Browser == nil {
 		return false
 	}
 	page, err := s.Browser.List(ctx, model.PageRequest{Limit: 1, Hidden: true})
@@ -179,7 +140,7 @@ func (x *run) vanished(ctx context.Context, s model.Store, sp StorePlan) bool {
 		_, err = s.Names.Names(ctx, func(string) bool { there = true; return false })
 		there = there || err != nil
 	}
-	return !there && !slices.ContainsFunc(sp.Steps, func(st Step) bool { // an item that is in no list
+	return !there && !slices.ContainsFunc(p.Steps, func(st Step) bool { // an item that is in no list
 		if st.Action != Redact && st.Action != Held {
 			return false
 		}

@@ -113,17 +113,16 @@ type run struct {
 	// approval is the one that the run began under; nil for none.
 	approval *Approval
 
-	out    Outcome
-	scrubs map[string][]model.LayerResult
+	out   Outcome
+	parts []*part
 	// unlinked are open files without a name, read once for all stores.
 	unlinked map[string]string
-	pending  map[string]bool
-	locked   map[string]int                 // steps that wait for the store's lock, by store
-	cascaded map[string]int64               // removals that stores report from their own cascades
 	gone     int64                          // items that the current run has removed from the current store
-	before   []int64                        // items that earlier runs of the plan have removed, by store
-	unseen   map[model.Ref]bool             // layers that differ from the plan
 	beside   map[string]*subject.Bystanders // by medium
+}
+
+func (d *Desk) newRun(r *Request, p Plan, m *subject.Matcher, fleet *backends.Fleet, log *runLog) *run {
+	return &run{d: d, r: r, p: p, parts: p.parts(log), m: m, fleet: fleet, log: log, beside: map[string]*subject.Bystanders{}}
 }
 
 // Authorise checks that an order may be carried out: the plan is the one that was shown, the requester's
@@ -201,11 +200,8 @@ func (d *Desk) erase(ctx context.Context, p Plan, log *runLog, fleet *backends.F
 	if err != nil {
 		return Outcome{}, err
 	}
-	x := &run{log: log, d: d, r: &r, p: p, m: m, fleet: fleet, watch: watch, begun: d.Clock.Now().UTC(),
-		scrubs: map[string][]model.LayerResult{}, pending: map[string]bool{}, locked: map[string]int{}, cascaded: map[string]int64{}, unseen: map[model.Ref]bool{}, beside: map[string]*subject.Bystanders{}}
-	for at, sp := range p.Stores {
-		x.before = append(x.before, log.count(at, sp, "removed"))
-	}
+	x := d.newRun(&r, p, m, fleet, log)
+	x.watch, x.begun = watch, d.Clock.Now().UTC()
 	if x.approval, _, err = d.approval(ctx, &r, p.Hash); err != nil {
 		return Outcome{}, err
 	}
@@ -270,8 +266,8 @@ const brokenOff = "the run was broken off before its end"
 
 // carryOut goes through the stores and memdesk's own files, then verifies them.
 func (x *run) carryOut(ctx context.Context) error {
-	for i, sp := range x.p.Stores {
-		if err := x.store(ctx, i, sp); err != nil {
+	for _, p := range x.parts {
+		if err := x.store(ctx, p); err != nil {
 			return err
 		}
 	}
@@ -299,36 +295,29 @@ func (x *run) replan(store, format string, args ...any) {
 }
 
 // store carries out one store's part. It returns an error only for what ends the whole run.
-func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
-	if sp.Away > 0 {
+func (x *run) store(ctx context.Context, p *part) error {
+	if p.Away > 0 {
 		return nil
 	}
-	count := receipt.Store{Store: sp.Store, Kind: sp.Kind, Items: sp.Items, Held: sp.held()}
+	count := receipt.Store{Store: p.Store, Kind: p.Kind, Items: p.Items, Held: p.held()}
 	defer func() { x.out.Stores = append(x.out.Stores, count) }()
 	x.out.Held += count.Held
-	s, ok := x.ready(ctx, sp)
+	s, ok := x.ready(ctx, p)
 	if !ok {
 		return nil
 	}
 	s = s.Wrap(erasing)
 	before := sizes(ctx, s)
-	called, err := x.cascade(ctx, at, sp, s)
+	called, err := x.cascade(ctx, p, s)
 	if err != nil {
 		return err
 	}
-	err = errors.Join(x.steps(ctx, at, sp, s, called), x.log.flush())
-	var removed, edited []string
-	for st := range x.log.changed(at, sp) {
-		switch {
-		case st.Action == Forget:
+	err = errors.Join(x.steps(ctx, p, s, called), x.log.flush())
+	for st := range p.changed() {
+		if st.Action == Forget {
 			count.Forgotten++
-			removed = append(removed, st.ID)
-		case st.NewID != "":
+		} else {
 			count.Redacted++
-			removed = append(removed, st.ID)
-		default:
-			count.Redacted++
-			edited = append(edited, st.ID)
 		}
 	}
 	x.out.Forgotten += count.Forgotten
@@ -336,26 +325,33 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 	if err != nil {
 		return err
 	}
-	x.forgetMoved(ctx, s, sp)
+	x.forgetMoved(ctx, s, p)
 	x.overDeleted(ctx, s, before)
-	if x.locked[sp.Store] > 0 { // the scrub would wait for the lock again
+	if p.locked > 0 { // the scrub would wait for the lock again
 		return nil
 	}
-	return x.scrub(ctx, s, at, sp, removed, edited, &count)
+	if err := x.scrub(ctx, s, p); err != nil {
+		return err
+	}
+	for _, l := range p.scrubbed {
+		count.Rows += l.Rows
+	}
+	count.Rows, err = x.log.scrubbed(p.at, count.Rows)
+	return err
 }
 
 // ready returns the store of a part of the plan. Where the part cannot be carried out, it records why.
-func (x *run) ready(ctx context.Context, sp StorePlan) (model.Store, bool) {
-	s, err := x.fleet.Store(sp.Store)
+func (x *run) ready(ctx context.Context, p *part) (model.Store, bool) {
+	s, err := x.fleet.Store(p.Store)
 	switch {
 	case err != nil:
-		x.problem(sp.Store, "it cannot be opened: %s", model.KindOf(err))
-	case sp.Error != "":
-		x.replan(sp.Store, "%s", sp.Error)
-	case !slices.Contains(s.Identities(), sp.Where):
-		x.replan(sp.Store, otherStoreReason)
-	case x.vanished(ctx, s, sp):
-		x.problem(sp.Store, vanishedReason)
+		x.problem(p.Store, "it cannot be opened: %s", model.KindOf(err))
+	case p.Error != "":
+		x.replan(p.Store, "%s", p.Error)
+	case !slices.Contains(s.Identities(), p.Where):
+		x.replan(p.Store, otherStoreReason)
+	case p.vanished(ctx, s):
+		x.problem(p.Store, vanishedReason)
 	default:
 		return s, true
 	}
@@ -364,24 +360,24 @@ func (x *run) ready(ctx context.Context, sp StorePlan) (model.Store, bool) {
 
 // steps carries out the steps of a store's part that no earlier run did. called says that the store's own cascade was
 // asked, and may have removed some. It returns an error only for what ends the whole run.
-func (x *run) steps(ctx context.Context, at int, sp StorePlan, s model.Store, called bool) error {
-	shut := s.ReadOnly && x.log.remaining(at, sp) > 0
+func (x *run) steps(ctx context.Context, p *part, s model.Store, called bool) error {
+	shut := s.ReadOnly && p.remaining() > 0
 	if shut { // each step would be refused, and recorded
-		x.problem(sp.Store, "it is read-only (%s): %d of its items stay", x.m.Redact(s.ReadOnlyReason, Erased), x.log.remaining(at, sp))
+		x.problem(p.Store, "it is read-only (%s): %d of its items stay", x.m.Redact(s.ReadOnlyReason, Erased), p.remaining())
 	}
-	path, removedFiles := files(&s), sync.OnceValue(func() map[string]bool { return x.removedFiles(at) })
+	path, removedFiles := files(&s), sync.OnceValue(func() map[string]bool { return x.removedFiles(p) })
 	locked := false
-	todo := make([]int, len(sp.Steps))
+	todo := make([]int, len(p.Steps))
 	for i := range todo {
 		todo[i] = i
 	}
 	for n := 0; n < len(todo); n++ {
 		i := todo[n]
-		st := sp.Steps[i]
-		if !st.changes() || shut && !x.log.has(at, i) {
+		st := p.Steps[i]
+		if !st.changes() || shut && p.what(i) == "" {
 			continue
 		}
-		if !x.log.has(at, i) {
+		if p.what(i) == "" {
 			what, err := x.stepOrWait(ctx, s, st, locked)
 			switch {
 			case err != nil && ctx.Err() != nil:
@@ -389,14 +385,14 @@ func (x *run) steps(ctx context.Context, at int, sp StorePlan, s model.Store, ca
 			case model.IsRefusal(err) && x.d.Log.Writable() != nil:
 				return err // no record, no act: stop here
 			case isLocked(err) && locked:
-				x.locked[sp.Store] = x.log.remaining(at, sp)
+				p.locked = p.remaining()
 				return nil
 			case isLocked(err):
 				locked = true
-				x.locked[sp.Store] = 1
+				p.locked = 1
 				continue
-			case errors.Is(err, model.Conflict) && st.NewID != "" && n < len(sp.Steps):
-				todo = slices.Insert(todo, len(sp.Steps), i) // what still hangs under the old id moves first
+			case errors.Is(err, model.Conflict) && st.NewID != "" && n < len(p.Steps):
+				todo = slices.Insert(todo, len(p.Steps), i) // what still hangs under the old id moves first
 				continue
 			case err != nil:
 				x.failed(s, st, err)
@@ -409,11 +405,11 @@ func (x *run) steps(ctx context.Context, at int, sp StorePlan, s model.Store, ca
 			if what == "absent" && st.Layer == layerItem && filepath.IsAbs(s.Location) && removedFiles()[path(st.ID)] {
 				what = "removed"
 			}
-			if err := x.log.mark(at, i, what); err != nil {
+			if err := x.log.mark(p.at, i, what); err != nil {
 				return err
 			}
 		}
-		if err := x.tell(ctx, Progress{Store: sp.Store, What: string(st.Action), Done: int64(i + 1), Total: int64(len(sp.Steps))}); err != nil {
+		if err := x.tell(ctx, Progress{Store: p.Store, What: string(st.Action), Done: int64(i + 1), Total: int64(len(p.Steps))}); err != nil {
 			return err
 		}
 	}
@@ -422,16 +418,16 @@ func (x *run) steps(ctx context.Context, at int, sp StorePlan, s model.Store, ca
 
 // removedFiles are the files that the steps of the stores before one in the plan removed: two stores may show one
 // directory.
-func (x *run) removedFiles(before int) map[string]bool {
+func (x *run) removedFiles(of *part) map[string]bool {
 	out := map[string]bool{}
-	for at, sp := range x.p.Stores[:before] {
-		s, err := x.fleet.Store(sp.Store)
+	for _, p := range x.parts[:of.at] {
+		s, err := x.fleet.Store(p.Store)
 		if err != nil || !filepath.IsAbs(s.Location) {
 			continue
 		}
 		path := files(&s)
-		for i, st := range sp.Steps {
-			if st.Layer == layerItem && st.changes() && x.log.what(at, i) == "removed" {
+		for i, st := range p.Steps {
+			if st.Layer == layerItem && st.changes() && p.what(i) == "removed" {
 				out[path(st.ID)] = true
 			}
 		}
@@ -459,16 +455,16 @@ const planAgain = ": plan again"
 // cascade lets the store remove everything in one transaction where that is exactly the plan; the store's
 // ties to the subject are read again just before. called says that it was asked to, and did not answer so:
 // what its steps do not find may have gone with it.
-func (x *run) cascade(ctx context.Context, at int, sp StorePlan, s model.Store) (called bool, err error) {
-	if !sp.Cascade {
+func (x *run) cascade(ctx context.Context, p *part, s model.Store) (called bool, err error) {
+	if !p.Cascade {
 		return false, nil
 	}
 	if s.Browser == nil {
-		return false, x.runCascade(ctx, sp, s)
+		return false, x.runCascade(ctx, p, s)
 	}
 	now, planned := map[string]model.Revision{}, map[string]model.Revision{}
-	for i, st := range sp.Steps {
-		if x.log.has(at, i) {
+	for i, st := range p.Steps {
+		if p.what(i) != "" {
 			return false, nil // begun item by item, and so continued
 		}
 		if st.Action == Forget {
@@ -491,7 +487,7 @@ func (x *run) cascade(ctx context.Context, at int, sp StorePlan, s model.Store) 
 	if err != nil || !maps.Equal(now, planned) {
 		return false, nil // the steps item by item will tell
 	}
-	if err := x.tell(ctx, Progress{Store: sp.Store, What: string(Forget), Total: int64(len(planned)), Note: "the store's own cascade"}); err != nil {
+	if err := x.tell(ctx, Progress{Store: p.Store, What: string(Forget), Total: int64(len(planned)), Note: "the store's own cascade"}); err != nil {
 		return false, err
 	}
 	res, err := s.Provider.Forget(ctx, model.ForgetRequest{DataSubjectID: x.r.Subject})
@@ -499,7 +495,7 @@ func (x *run) cascade(ctx context.Context, at int, sp StorePlan, s model.Store) 
 		return true, ctx.Err() // the steps item by item find out what is left
 	}
 	x.gone += res.Removed
-	return false, x.removedAll(at, sp)
+	return false, p.removedAll()
 }
 
 // erasing marks the changes of a run: no door to the store may keep what they displace.
@@ -511,21 +507,4 @@ func erasing(ctx context.Context, c *model.Call, next func(context.Context) erro
 		c.Forget.Erase = true
 	}
 	return next(ctx)
-}
-
-// removedAll marks every step that forgets as done, one line for each run of consecutive steps.
-func (x *run) removedAll(at int, sp StorePlan) error {
-	for i := 0; i < len(sp.Steps); i++ {
-		from := i
-		for i < len(sp.Steps) && sp.Steps[i].Action == Forget {
-			i++
-		}
-		if i == from {
-			continue
-		}
-		if err := x.log.markAll(at, from, i-1, "removed"); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -137,23 +137,25 @@ func (x *run) rest(old Plan, l *runLog) (Plan, error) {
 		return Plan{}, err
 	}
 	rest := Plan{Request: old.Request, Pseudonym: old.Pseudonym}
-	for at, sp := range old.Stores {
-		sp.Items -= l.count(at, sp, "removed")
-		mine := slices.IndexFunc(x.p.Stores, func(o StorePlan) bool { return o.Store == sp.Store && o.Where == sp.Where })
-		tried, done := x.removals(mine)
-		if mine >= 0 { // its removals are no missing items, unless the plan was made after them
-			sp.Items -= x.log.count(mine, x.p.Stores[mine], "removed") - x.before[mine]
+	for _, p := range old.parts(l) {
+		sp := p.StorePlan
+		sp.Items -= p.did("removed")
+		var mine *part
+		if i := slices.IndexFunc(x.parts, func(o *part) bool { return o.Store == sp.Store && o.Where == sp.Where }); i >= 0 {
+			mine = x.parts[i]
+			sp.Items -= mine.did("removed") - mine.before // its removals are no missing items, unless the plan was made after them
 		}
+		tried, done := mine.removals()
 		sp.Problems, sp.Notes = x.clear(sp.Problems), x.clear(sp.Notes)
 		// In a store that is away nobody would find an item by the rest of its id: it is counted. In one that is there
 		// it was not found, and stays missing.
-		counted := func(id string) bool { return mine < 0 && x.m.Names(id) }
+		counted := func(id string) bool { return mine == nil && x.m.Names(id) }
 		sp.Missing = x.clear(slices.DeleteFunc(slices.Clone(sp.Missing), counted))
-		sp.Away += int64(len(old.Stores[at].Missing) - len(sp.Missing))
+		sp.Away += int64(len(p.Missing) - len(sp.Missing))
 		var steps []Step
 		for i, st := range sp.Steps {
-			gone := done[st.ID] || mine >= 0 && !tried[st.ID] && planned(sp.Store, sp.Where, st.ID)
-			if st.changes() && (l.has(at, i) && l.what(at, i) != "absent" || gone) {
+			gone := done[st.ID] || mine != nil && !tried[st.ID] && planned(sp.Store, sp.Where, st.ID)
+			if st.changes() && (p.what(i) != "" && p.what(i) != "absent" || gone) {
 				continue
 			}
 			if counted(st.ID) {
@@ -168,21 +170,6 @@ func (x *run) rest(old Plan, l *runLog) (Plan, error) {
 		rest.Stores = append(rest.Stores, sp)
 	}
 	return rest, nil
-}
-
-// removals are the ids that this run tried to remove from a store of its plan, and those that it removed; none for a store
-// that its plan lacks.
-func (x *run) removals(store int) (tried, done map[string]bool) {
-	tried, done = map[string]bool{}, map[string]bool{}
-	if store < 0 {
-		return tried, done
-	}
-	for n, st := range x.p.Stores[store].Steps {
-		what := x.log.what(store, n)
-		tried[st.ID] = tried[st.ID] || st.Action == Forget
-		done[st.ID] = done[st.ID] || st.Action == Forget && what != "" && what != "absent"
-	}
-	return tried, done
 }
 
 // clear redacts the subject in texts.

@@ -254,18 +254,18 @@ func (d *Desk) makePlan(ctx context.Context, id string, fleet *backends.Fleet, s
 // away keeps in a new plan what the request's earlier plan found and nobody has erased, and which is out of sight now:
 // its store is not open any more, is empty or cannot be searched, or a part of it may be away. It still holds the subject.
 func (p *Plan) away(ctx context.Context, old Plan, run *runLog, fleet *backends.Fleet) {
-	for at, sp := range old.Stores {
-		left := run.left(at, sp)
+	for _, sp := range old.parts(run) {
+		left := sp.left()
 		now := slices.IndexFunc(p.Stores, func(o StorePlan) bool {
 			return slices.Contains(o.places(), sp.Where) || o.Where == "" && o.Store == sp.Store
 		})
 		if now >= 0 && !(p.Stores[now].empty() && (sp.Away > 0 || sp.stay() > 0)) {
-			if sp.Items -= run.count(at, sp, "removed"); len(left) > 0 {
-				p.lookForMissing(ctx, now, sp, left, fleet)
+			if sp.Items -= sp.did("removed"); len(left) > 0 {
+				p.lookForMissing(ctx, now, sp.StorePlan, left, fleet)
 			}
 			continue
 		}
-		n := max(sp.Away, int64(len(sp.Missing))) + int64(run.remaining(at, sp))
+		n := max(sp.Away, int64(len(sp.Missing))) + int64(sp.remaining())
 		if n == 0 {
 			continue
 		}
@@ -649,15 +649,7 @@ func (sp *StorePlan) planLayer(m *subject.Matcher, s model.Store, l model.Layer,
 // the values that it edits in the records of edited items.
 func wouldScrub(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, sp *StorePlan, layers []model.Layer, held []string, concerns func([]byte) bool) (map[string]model.Revision, error) {
 	out := map[string]model.Revision{}
-	var removed, edited []string
-	for _, st := range sp.Steps {
-		switch {
-		case st.Action == Forget, st.Action == Redact && st.NewID != "":
-			removed = append(removed, st.ID)
-		case st.Action == Redact:
-			edited = append(edited, st.ID)
-		}
-	}
+	removed, edited := touched(slices.Values(sp.Steps))
 	beside := map[string][]Beside{}
 	_, err := s.Maintainer.Scrub(ctx, model.ScrubRequest{Dry: true, Listed: layers, Removed: removed, Renamed: sp.renamed(), Edited: edited, Held: held, Subjects: []string{r.Subject}, Redact: redactor(m), Concerns: concerns, May: func(layer string, whole []byte) bool {
 		out[layer] = bytesSum(whole)

@@ -79,8 +79,8 @@ func (sp *StorePlan) planCascade(s model.Store, holds bool) {
 
 // runCascade has a store remove the subject itself, in each run again: that is harmless, and nobody can see
 // what is left.
-func (x *run) runCascade(ctx context.Context, sp StorePlan, s model.Store) error {
-	if err := x.tell(ctx, Progress{Store: sp.Store, What: string(Forget), Note: "the store's own cascade"}); err != nil {
+func (x *run) runCascade(ctx context.Context, p *part, s model.Store) error {
+	if err := x.tell(ctx, Progress{Store: p.Store, What: string(Forget), Note: "the store's own cascade"}); err != nil {
 		return err
 	}
 	res, err := s.Provider.Forget(ctx, model.ForgetRequest{DataSubjectID: x.r.Subject})
@@ -90,26 +90,25 @@ func (x *run) runCascade(ctx context.Context, sp StorePlan, s model.Store) error
 	case model.IsRefusal(err) && x.d.Log.Writable() != nil:
 		return err
 	case err != nil:
-		x.problem(sp.Store, "its own cascade could not be run: %s", x.m.Redact(err.Error(), Erased))
+		x.problem(p.Store, "its own cascade could not be run: %s", x.m.Redact(err.Error(), Erased))
 		return nil
 	}
-	x.cascaded[sp.Store] = res.Removed
+	p.cascaded = &res.Removed
 	return nil
 }
 
 // describeUnlisted completes the row of a store whose items cannot be listed.
-func (x *run) describeUnlisted(s model.Store, row *receipt.Layer) {
+func (p *part) describeUnlisted(row *receipt.Layer) {
 	row.Method = "recall for each identifier; the store cannot be listed"
 	if row.Verdict != model.VerdictClean {
 		return
 	}
-	claim, ran := x.cascaded[s.Name]
 	switch {
-	case x.log != nil && !ran:
+	case p.log != nil && p.cascaded == nil:
 		row.Verdict, row.Reason = model.VerdictUnaudited, "its own cascade did not run, and what recall does not give is not known"
-	case ran:
+	case p.cascaded != nil:
 		row.Verdict = model.VerdictOutOfScope
-		row.Reason = fmt.Sprintf("recall gives nothing of the person; the store's own cascade ran and says that it removed %d; what neither shows is for whoever runs it", claim)
+		row.Reason = fmt.Sprintf("recall gives nothing of the person; the store's own cascade ran and says that it removed %d; what neither shows is for whoever runs it", *p.cascaded)
 	default:
 		row.Verdict, row.Reason = model.VerdictOutOfScope, "recall gives nothing of the person; what it does not show is for whoever runs the store"
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"iter"
 	"os"
 	"sync"
 	"syscall"
@@ -86,25 +85,6 @@ func (l *runLog) what(store, step int) string {
 		}
 	}
 	return l.done[[2]int{store, step}]
-}
-
-func (l *runLog) has(store, step int) bool { return l.what(store, step) != "" }
-
-// forgot reports whether an item is gone by a step: one that somebody else has cleaned meanwhile stays.
-func (l *runLog) forgot(store, step int) bool {
-	return l.has(store, step) && l.what(store, step) != stepClean
-}
-
-// changed yields the steps of a store's part that are done, but not a Forget that found its item clean: the item stays. One
-// that found it gone is among them.
-func (l *runLog) changed(store int, sp StorePlan) iter.Seq[Step] {
-	return func(yield func(Step) bool) {
-		for i, st := range sp.Steps {
-			if l.has(store, i) && (st.Action == Redact || l.forgot(store, i)) && !yield(st) {
-				return
-			}
-		}
-	}
 }
 
 // stepClean is what a step did that found its item changed and without the subject.

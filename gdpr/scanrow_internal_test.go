@@ -46,8 +46,8 @@ func TestVerdictsOfHeldAndKeptLayers(t *testing.T) {
 	if row = scanRow(model.Store{Name: "o"}, l, layerScan{}); row.Verdict != model.VerdictClean || row.Reason != l.Reason {
 		t.Errorf("a part of a file: %+v", row)
 	}
-	x := &run{scrubs: map[string][]model.LayerResult{"o": {{Layer: "memories/.git", Verdict: model.VerdictResidue, Reason: "rewrite it"}}}}
-	rows := x.withScrub("o", []receipt.Layer{{Store: "o", Layer: "memories/.git", Verdict: model.VerdictClean}})
+	p := &part{scrubbed: []model.LayerResult{{Layer: "memories/.git", Verdict: model.VerdictResidue, Reason: "rewrite it"}}}
+	rows := p.withScrub([]receipt.Layer{{Store: "o", Layer: "memories/.git", Verdict: model.VerdictClean}})
 	if len(rows) != 1 || rows[0].Verdict != model.VerdictResidue || rows[0].Reason != "rewrite it" {
 		t.Errorf("kept: %+v", rows)
 	}

@@ -9,19 +9,18 @@ import (
 	"regexp"
 	"slices"
 
-	"memdesk/gdpr/receipt"
 	"memdesk/gdpr/subject"
 	"memdesk/model"
 )
 
-// seen returns a filter for the scrub: a layer may be cleaned only if the plan lists it, and removed as a
+// mayScrub returns a filter for the scrub: a layer may be cleaned only if the plan lists it, and removed as a
 // whole only with the planned bytes. A copy of an item that the plan removes or edits counts as planned with
 // the item.
 //
 // Layers attached to an item on hold are kept with it, without another plan.
-func (x *run) seen(sp StorePlan, kept map[string]bool) func(layer string, whole []byte) bool {
+func (p *part) mayScrub(kept map[string]bool) func(layer string, whole []byte) bool {
 	layers, texts := map[string]model.Revision{}, map[model.Revision]bool{}
-	for _, st := range sp.Steps {
+	for _, st := range p.Steps {
 		switch st.Action {
 		case Scrub:
 			layers[st.ID] = st.Revision
@@ -37,7 +36,7 @@ func (x *run) seen(sp StorePlan, kept map[string]bool) func(layer string, whole 
 		if planned && (whole == nil || bytesSum(whole) == sum) || whole != nil && texts[model.RevisionOf(model.Document{Body: string(whole)})] {
 			return true
 		}
-		x.unseen[model.Ref{Store: sp.Store, ID: layer}] = true
+		p.unseen[layer] = true
 		return false
 	}
 }
@@ -65,15 +64,15 @@ func (x *run) keptLayers(ctx context.Context, s model.Store) (map[string]bool, e
 }
 
 // spared are the bystanders in a store, and the items on hold: the scrub has to spare both.
-func (x *run) spared(ctx context.Context, s model.Store, sp StorePlan) (*subject.Bystanders, []string, error) {
-	if !sp.touches() { // no record goes
+func (x *run) spared(ctx context.Context, s model.Store, p *part) (*subject.Bystanders, []string, error) {
+	if !p.touches() { // no record goes
 		return nil, nil, nil
 	}
 	q, err := x.d.search(s, x.m)
 	if err != nil {
 		return nil, nil, err
 	}
-	q.othersOnly, q.holding = true, sp.heldIDs()
+	q.othersOnly, q.holding = true, p.heldIDs()
 	if q.bystanders, err = x.besides(ctx, s); err == nil {
 		_, err = q.run(ctx, nil)
 	}
@@ -129,7 +128,7 @@ func mendJSON(was, now []byte) []byte {
 }
 
 // scrub cleans what Forget leaves in the store's medium.
-func (x *run) scrub(ctx context.Context, s model.Store, at int, sp StorePlan, removed, edited []string, count *receipt.Store) error {
+func (x *run) scrub(ctx context.Context, s model.Store, p *part) error {
 	if s.Maintainer == nil {
 		return nil
 	}
@@ -144,7 +143,7 @@ func (x *run) scrub(ctx context.Context, s model.Store, at int, sp StorePlan, re
 		x.problem(s.Name, "it is not scrubbed, nobody can say what is on hold in it: %s", model.KindOf(err))
 		return nil
 	}
-	bystanders, held, err := x.spared(ctx, s, sp)
+	bystanders, held, err := x.spared(ctx, s, p)
 	if err != nil {
 		if ctx.Err() != nil {
 			return model.FromContext(ctx, "gdpr-erase")
@@ -152,8 +151,9 @@ func (x *run) scrub(ctx context.Context, s model.Store, at int, sp StorePlan, re
 		x.problem(s.Name, "it is not scrubbed, nobody can say who else is in it, or what is on hold: %s", model.KindOf(err))
 		return nil
 	}
-	req := model.ScrubRequest{May: x.seen(sp, kept), MayEdit: sp.planned(func(layer string) { x.unseen[model.Ref{Store: s.Name, ID: layer}] = true }),
-		Removed: removed, Renamed: sp.renamed(), Edited: edited, Held: held, Subjects: []string{x.r.Subject}, Concerns: concerns(x.m, bystanders),
+	removed, edited := touched(p.changed())
+	req := model.ScrubRequest{May: p.mayScrub(kept), MayEdit: p.planned(func(layer string) { p.unseen[layer] = true }),
+		Removed: removed, Renamed: p.renamed(), Edited: edited, Held: held, Subjects: []string{x.r.Subject}, Concerns: concerns(x.m, bystanders),
 		Traces: func(ctx context.Context, medium io.Reader) (bool, error) {
 			rep, err := x.m.Scan(ctx, medium, bystanders)
 			return rep.Hits > 0, err
@@ -163,7 +163,7 @@ func (x *run) scrub(ctx context.Context, s model.Store, at int, sp StorePlan, re
 			_ = x.tell(ctx, Progress{Store: s.Name, What: string(Scrub), Note: what}) // a scrub is not stopped in the middle
 		},
 	}
-	if !sp.touches() { // the plan lists nothing: only old leftovers in the medium are cleaned, no record goes
+	if !p.touches() { // the plan lists nothing: only old leftovers in the medium are cleaned, no record goes
 		req.Concerns, req.Subjects = nil, nil
 	}
 	res, err := s.Maintainer.Scrub(ctx, req)
@@ -179,13 +179,9 @@ func (x *run) scrub(ctx context.Context, s model.Store, at int, sp StorePlan, re
 		x.problem(s.Name, "it could not be scrubbed: %s", why)
 		return nil
 	}
-	res = slices.DeleteFunc(res, func(l model.LayerResult) bool { return kept[l.Layer] }) // verification reports them
-	x.scrubs[s.Name] = res
-	rows := int64(0)
-	for _, l := range res {
-		rows += l.Rows
-		x.pending[s.Name] = x.pending[s.Name] || l.Verdict == model.VerdictPending
+	p.scrubbed = slices.DeleteFunc(res, func(l model.LayerResult) bool { return kept[l.Layer] }) // verification reports them
+	for _, l := range p.scrubbed {
+		p.pending = p.pending || l.Verdict == model.VerdictPending
 	}
-	count.Rows, err = x.log.scrubbed(at, rows)
-	return err
+	return nil
 }

@@ -114,12 +114,12 @@ func (x *run) rename(ctx context.Context, s model.Store, st Step) (string, error
 
 // forgetMoved removes the old places of moved indexes, now that the files that they list have moved or gone, and
 // their lines with them.
-func (x *run) forgetMoved(ctx context.Context, s model.Store, sp StorePlan) {
+func (x *run) forgetMoved(ctx context.Context, s model.Store, p *part) {
 	if !slices.ContainsFunc(s.Tiers, func(t model.TierSpec) bool { return t.Index }) {
 		return
 	}
-	renamed := sp.renamed()
-	for _, st := range sp.Steps {
+	renamed := p.renamed()
+	for _, st := range p.Steps {
 		if st.NewID == "" {
 			continue
 		}

@@ -24,15 +24,15 @@ func (d *Desk) carryOver(ctx context.Context, r *Request, old, now Plan, l *runL
 	}
 	var done []receipt.Store
 	var gone []string
-	for at, sp := range old.Stores {
-		again := now.found(sp.Store)
-		count := receipt.Store{Store: sp.Store, Kind: sp.Kind, Rows: l.rows[at]}
-		for st := range l.changed(at, sp) {
+	for _, p := range old.parts(l) {
+		again := now.found(p.Store)
+		count := receipt.Store{Store: p.Store, Kind: p.Kind, Rows: l.rows[p.at]}
+		for st := range p.changed() {
 			switch {
 			case again[st.ID]:
 			case st.Action == Forget:
 				count.Forgotten++
-				gone = append(gone, key.Item(sp.place(), st.ID))
+				gone = append(gone, key.Item(p.place(), st.ID))
 			default:
 				count.Redacted++
 			}
@@ -94,13 +94,12 @@ func (p *Plan) found(store string) map[string]bool {
 }
 
 // uncount subtracts counted items of a store that still exist.
-func (x *run) uncount(sp StorePlan, still map[string]bool) {
-	at := x.at(sp)
-	i := slices.IndexFunc(x.out.Stores, func(o receipt.Store) bool { return o.Store == sp.Store })
-	if at < 0 || i < 0 || x.log == nil {
+func (x *run) uncount(p *part, still map[string]bool) {
+	i := slices.IndexFunc(x.out.Stores, func(o receipt.Store) bool { return o.Store == p.Store })
+	if i < 0 {
 		return
 	}
-	for st := range x.log.changed(at, sp) {
+	for st := range p.changed() {
 		switch {
 		case !still[st.ID]:
 		case st.Action == Forget:

@@ -17,33 +17,33 @@ import (
 
 // verify checks everything again: by recall as agents do, and by bytes.
 func (x *run) verify(ctx context.Context) error {
-	for _, sp := range x.p.Stores {
-		if sp.Away > 0 {
-			row := receipt.Layer{Store: ownStore, Layer: "store " + sp.Store, Method: "not looked at", Verdict: model.VerdictOutOfScope, Hits: sp.Away, Reason: sp.Notes[0]}
+	for _, p := range x.parts {
+		if p.Away > 0 {
+			row := receipt.Layer{Store: ownStore, Layer: "store " + p.Store, Method: "not looked at", Verdict: model.VerdictOutOfScope, Hits: p.Away, Reason: p.Notes[0]}
 			x.attestRow(own(), &row)
 			x.row(row)
 			continue
 		}
-		s, err := x.fleet.Store(sp.Store)
+		s, err := x.fleet.Store(p.Store)
 		if err != nil {
-			x.row(receipt.Layer{Store: sp.Store, Layer: "items", Verdict: model.VerdictFailed, Method: "browse", Reason: "it cannot be opened: " + string(model.KindOf(err))})
+			x.row(receipt.Layer{Store: p.Store, Layer: "items", Verdict: model.VerdictFailed, Method: "browse", Reason: "it cannot be opened: " + string(model.KindOf(err))})
 			continue
 		}
-		if sp.Where != "" && !slices.Contains(s.Identities(), sp.Where) {
-			x.row(receipt.Layer{Store: sp.Store, Layer: "items", Verdict: model.VerdictUnaudited, Method: "none", Reason: otherStoreReason + ": plan again"})
+		if p.Where != "" && !slices.Contains(s.Identities(), p.Where) {
+			x.row(receipt.Layer{Store: p.Store, Layer: "items", Verdict: model.VerdictUnaudited, Method: "none", Reason: otherStoreReason + ": plan again"})
 			continue
 		}
-		if err := x.tell(ctx, Progress{Store: sp.Store, What: "verify"}); err != nil {
+		if err := x.tell(ctx, Progress{Store: p.Store, What: "verify"}); err != nil {
 			return err
 		}
-		rows, err := x.verifyStore(ctx, s, sp)
+		rows, err := x.verifyStore(ctx, s, p)
 		if ctx.Err() != nil {
 			return model.FromContext(ctx, "gdpr-erase")
 		}
 		if err != nil {
-			x.row(receipt.Layer{Store: sp.Store, Layer: "items", Verdict: model.VerdictFailed, Method: "browse", Reason: string(model.KindOf(err))})
+			x.row(receipt.Layer{Store: p.Store, Layer: "items", Verdict: model.VerdictFailed, Method: "browse", Reason: string(model.KindOf(err))})
 		}
-		for _, r := range x.withLock(sp.Store, rows) {
+		for _, r := range p.withLock(rows) {
 			x.row(r)
 		}
 	}
@@ -64,13 +64,13 @@ func (x *run) row(l receipt.Layer) {
 }
 
 // verifyStore returns a row for each layer of a store.
-func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]receipt.Layer, error) {
+func (x *run) verifyStore(ctx context.Context, s model.Store, p *part) ([]receipt.Layer, error) {
 	q, err := x.d.search(s, x.m)
 	if err != nil {
 		return nil, err
 	}
 	held, planned := map[string]string{}, map[string]bool{}
-	for _, st := range sp.Steps {
+	for _, st := range p.Steps {
 		if planned[st.ID] = planned[st.ID] || st.changes(); st.Action == Held {
 			held[st.ID], q.holding[st.ID] = citedArticles(st.Ground), true
 		}
@@ -87,22 +87,22 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 			held[id] = "under request " + q.holds.by(id)
 		}
 	}
-	items, left, kept := x.itemsRow(ctx, s, sp, q, held)
-	x.partAway(sp, q.items)
+	items, left, kept := x.itemsRow(ctx, s, p, q, held)
+	x.partAway(p, q.items)
 	out := []receipt.Layer{items}
-	if row := missingItems(ctx, s, sp); row.Store != "" {
+	if row := missingItems(ctx, s, p.StorePlan); row.Store != "" {
 		out = append(out, row)
 	}
 	if len(held) > 0 {
 		out = append(out, x.heldRow(s, held, kept))
 	}
-	for _, st := range sp.Steps {
+	for _, st := range p.Steps {
 		if st.Layer == layerLink {
 			out = append(out, receipt.Layer{Store: s.Name, Layer: st.ID + " (other names)", Method: "links counted", Verdict: model.VerdictOutOfScope, Hits: 1, Reason: st.Reason})
 		}
 	}
 	ids := maps.Clone(q.seen)
-	for _, st := range sp.Steps {
+	for _, st := range p.Steps {
 		if st.Layer == layerItem || st.Layer == layerVersion {
 			ids[st.ID] = true // gone, but perhaps not its versions
 		}
@@ -115,7 +115,7 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 	if row, _ := history(ctx, x.m, s); row.Store != "" {
 		out = append(out, row)
 	}
-	if row, ok := x.handles(ctx, s, sp); ok {
+	if row, ok := x.handles(ctx, s, p.StorePlan); ok {
 		out = append(out, row)
 	}
 	stays := maps.Clone(held)
@@ -127,13 +127,13 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 	for i := range out {
 		x.attestRow(s, &out[i])
 	}
-	layers, err := x.bytesOf(ctx, s, q, held, left)
+	layers, err := x.bytesOf(ctx, s, p, q, held, left)
 	return append(out, layers...), err
 }
 
 // itemsRow is the row of a store's items, by a search that has run. It returns the items that the row of their file
 // names instead, with their reasons, and how many items on hold name the person.
-func (x *run) itemsRow(ctx context.Context, s model.Store, sp StorePlan, q *search, held map[string]string) (row receipt.Layer, left map[string]string, kept int64) {
+func (x *run) itemsRow(ctx context.Context, s model.Store, p *part, q *search, held map[string]string) (row receipt.Layer, left map[string]string, kept int64) {
 	row = receipt.Layer{Store: s.Name, Layer: "items", Method: "every item read again", Verdict: model.VerdictClean, BytesScanned: q.bytes}
 	left, kept = map[string]string{}, int64(len(q.heldShut))
 	still := map[string]bool{}
@@ -152,9 +152,9 @@ func (x *run) itemsRow(ctx context.Context, s model.Store, sp StorePlan, q *sear
 		row.Hits++
 		still[f.Item.ID] = true
 	}
-	x.uncount(sp, still)
+	x.uncount(p, still)
 	switch {
-	case x.vanished(ctx, s, sp):
+	case p.vanished(ctx, s):
 		row.Verdict, row.Reason = model.VerdictFailed, vanishedReason
 	case noDelete(s) != "" && (row.Hits > 0 || s.Browser == nil || len(q.problems) == 0):
 		row.Verdict, row.Reason = model.VerdictOutOfScope, noDelete(s)
@@ -166,7 +166,7 @@ func (x *run) itemsRow(ctx context.Context, s model.Store, sp StorePlan, q *sear
 		row.Verdict, row.Reason = model.VerdictAttested, fmt.Sprintf("%d items that cannot be opened were attested as they are", q.looked)
 	}
 	if recallOnly(s) {
-		x.describeUnlisted(s, &row)
+		p.describeUnlisted(&row)
 	}
 	return row, left, kept
 }
@@ -278,7 +278,7 @@ func (x *run) recall(ctx context.Context, s model.Store, held map[string]string)
 }
 
 // bytesOf scans every layer of the medium, and adds the scrub's results.
-func (x *run) bytesOf(ctx context.Context, s model.Store, q *search, held, left map[string]string) ([]receipt.Layer, error) {
+func (x *run) bytesOf(ctx context.Context, s model.Store, p *part, q *search, held, left map[string]string) ([]receipt.Layer, error) {
 	if s.Maintainer == nil {
 		row := receipt.Layer{Store: s.Name, Layer: "medium", Method: "none", Verdict: model.VerdictUnaudited, Reason: "the store does not show what lies beneath its items"}
 		if !filepath.IsAbs(s.Location) { // not on this machine
@@ -343,7 +343,7 @@ func (x *run) bytesOf(ctx context.Context, s model.Store, q *search, held, left 
 		own.Reason = receipt.Files(files)
 		out = slices.Insert(out, 0, own)
 	}
-	return groupRows(x.withScrub(s.Name, out)), nil
+	return groupRows(p.withScrub(out)), nil
 }
 
 // names checks the names of layers: a file's name is as clear as its text.
@@ -444,14 +444,14 @@ func methods(rep subject.Report) string {
 
 // withScrub adds the scrub's results to the scan's rows. While a layer waits, residue in the store's bytes is
 // only pending.
-func (x *run) withScrub(store string, rows []receipt.Layer) []receipt.Layer {
+func (p *part) withScrub(rows []receipt.Layer) []receipt.Layer {
 	at := make(map[string]int, len(rows))
 	for i, r := range rows {
 		if _, twice := at[r.Layer]; !twice {
 			at[r.Layer] = i
 		}
 	}
-	for _, l := range x.scrubs[store] {
+	for _, l := range p.scrubbed {
 		if l.Layer == gitLayer {
 			continue
 		}
@@ -461,7 +461,7 @@ func (x *run) withScrub(store string, rows []receipt.Layer) []receipt.Layer {
 		}
 		switch {
 		case i >= 0 && l.Verdict == model.VerdictResidue && rows[i].Held: // a scrub cannot tell what is on hold
-		case i >= 0 && (l.Verdict == model.VerdictPending || l.Verdict == model.VerdictFailed || l.Verdict == model.VerdictResidue || x.unseen[model.Ref{Store: store, ID: l.Layer}]):
+		case i >= 0 && (l.Verdict == model.VerdictPending || l.Verdict == model.VerdictFailed || l.Verdict == model.VerdictResidue || p.unseen[l.Layer]):
 			rows[i].Verdict, rows[i].Reason = l.Verdict, l.Reason
 		case i >= 0 && rows[i].Verdict != model.VerdictOutOfScope:
 			rows[i].Method = l.Method + "; " + rows[i].Method
@@ -473,15 +473,11 @@ func (x *run) withScrub(store string, rows []receipt.Layer) []receipt.Layer {
 		case i >= 0:
 		default:
 			at[l.Layer] = len(rows)
-			rows = append(rows, receipt.Layer{Store: store, Layer: l.Layer, Method: l.Method, Verdict: l.Verdict, Reason: l.Reason})
+			rows = append(rows, receipt.Layer{Store: p.Store, Layer: l.Layer, Method: l.Method, Verdict: l.Verdict, Reason: l.Reason})
 		}
 	}
-	if x.pending[store] {
-		for i := range rows {
-			if rows[i].Verdict == model.VerdictResidue {
-				rows[i].Verdict, rows[i].Reason = model.VerdictPending, "left until the layer that waits is scrubbed: "+rows[i].Reason
-			}
-		}
+	if p.pending {
+		postpone(rows, "left until the layer that waits is scrubbed: ")
 	}
 	return rows
 }
@@ -566,11 +562,9 @@ func (x *run) await() {
 	if x.r.State != StatePending {
 		return
 	}
-	last, _, err := x.d.Report(x.r.ID)
-	for _, l := range last.Layers {
-		if err == nil && l.Verdict == model.VerdictPending {
-			x.pending[l.Store] = true
-		}
+	last, _, _ := x.d.Report(x.r.ID)
+	for _, p := range x.parts {
+		p.pending = slices.ContainsFunc(last.Layers, func(l receipt.Layer) bool { return l.Store == p.Store && l.Verdict == model.VerdictPending })
 	}
 }
 
@@ -580,14 +574,15 @@ func (d *Desk) verifyTerms(ctx context.Context, r *Request, terms []string, flee
 	if err != nil {
 		return nil, err
 	}
-	x := &run{d: d, r: r, m: m, fleet: fleet, scrubs: map[string][]model.LayerResult{}, pending: map[string]bool{}, locked: map[string]int{}, beside: map[string]*subject.Bystanders{}}
-	x.await()
-	if x.p, err = d.Plan(r.ID); err != nil || x.p.Hash != r.PlanHash { // a void plan knows the holds of its time
-		x.p = Plan{}
+	p, err := d.Plan(r.ID)
+	if err != nil || p.Hash != r.PlanHash { // a void plan knows the holds of its time
+		p = Plan{}
 		for _, m := range fleet.Members() {
-			x.p.Stores = append(x.p.Stores, StorePlan{Store: m.Name, Kind: m.Kind})
+			p.Stores = append(p.Stores, StorePlan{Store: m.Name, Kind: m.Kind})
 		}
 	}
+	x := d.newRun(r, p, m, fleet, nil)
+	x.await()
 	err = d.act(ctx, r, "gdpr-verify", nil, func(ctx context.Context) (map[string]int64, error) {
 		err := x.verify(ctx)
 		if err == nil && k != nil {
