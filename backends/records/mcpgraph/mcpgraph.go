@@ -82,7 +82,7 @@ func foreign(lines []line) string {
 }
 
 func entities() records.Table {
-	return records.Table{
+	return falling(records.Table{
 		Tier: model.TierSpec{Name: entityTier, Title: "entities: the observations are the text", KeyRule: model.KeyRequired, KeyHint: "the entity's name", Document: model.Structured, Owned: true, Text: model.TextList},
 		From: "items m", Where: "m.tier = 'entity'", Key: "m.key", Size: "m.size", Columns: []string{"m.body", "m.title", "m.etype", "m.name", "m.more"},
 		Search: []string{"m.body", "m.key", "m.title", "m.etype"},
@@ -91,15 +91,7 @@ func entities() records.Table {
 			return model.Item{Body: r.Text(0), Header: model.Header{Title: r.Text(1)}, Meta: append([]model.Field{{Name: "entityType", Value: r.Text(2)}}, others(r.Text(4))...)}
 		},
 		Parts: observations, Join: join, Save: saveEntity, Create: createEntity,
-		Falls: withEntity,
-		Drop: func(tx records.Tx, r records.Row) error {
-			with, err := withEntity(tx, r)
-			if err != nil {
-				return err
-			}
-			return drop(tx.(graphTx), append(with, r.Key))
-		},
-	}.KeepLine()
+	}.KeepLine(), withEntity)
 }
 
 // others shows the members of a line that are in no other field and that the server's next write drops.
@@ -227,14 +219,14 @@ func about(raw []byte, name string) bool {
 }
 
 // withRelation lists repeated lines of the same relation: a remaining one would still be the relation.
-func withRelation(tx records.Tx, r records.Row) []string {
-	return tx.(graphTx).repeated("edge/" + r.Key)
+func withRelation(tx records.Tx, r records.Row) ([]string, error) {
+	return tx.(graphTx).repeated("edge/" + r.Key), nil
 }
 
 // withProblem lists the later lines of the same bytes: the first of them would have the forgotten line's id.
-func withProblem(tx records.Tx, r records.Row) []string {
+func withProblem(tx records.Tx, r records.Row) ([]string, error) {
 	same := tx.(graphTx).repeated("problem/" + r.Text(0))
-	return same[slices.Index(same, "problem/"+r.Key)+1:]
+	return same[slices.Index(same, "problem/"+r.Key)+1:], nil
 }
 
 // repeated are the lines of a relation beside it, by its id, or all problems with a text, by problem/TEXT.
@@ -255,6 +247,19 @@ func (f *file) repeated(what string) []string {
 	return f.again[what]
 }
 
+// falling sets what goes with a row of a tier, and how both go.
+func falling(t records.Table, with func(records.Tx, records.Row) ([]string, error)) records.Table {
+	t.Falls = with
+	t.Drop = func(tx records.Tx, r records.Row) error {
+		ids, err := with(tx, r)
+		if err != nil {
+			return err
+		}
+		return drop(tx.(graphTx), slices.Concat(ids, []string{t.Prefix + r.Key}))
+	}
+	return t
+}
+
 // drop removes the lines with these ids.
 func drop(g graphTx, ids []string) error {
 	gone := make(map[string]bool, len(ids)) // an entity may have as many relations as the file has lines
@@ -271,7 +276,7 @@ func drop(g graphTx, ids []string) error {
 }
 
 func relations() records.Table {
-	return records.Table{
+	return falling(records.Table{
 		Tier:   model.TierSpec{Name: relationTier, Title: "relations between entities", KeyRule: model.KeyRequired, KeyHint: "FROM/TYPE/TO, by id", Document: model.Structured},
 		Prefix: "edge/", From: "items m", Where: "m.tier = 'relation'", Key: "m.key", Size: "m.size", Columns: []string{"m.body", "m.origin", "m.relation", "m.target", "m.more"},
 		Search: []string{"m.body", "m.key"},
@@ -291,15 +296,11 @@ func relations() records.Table {
 			text := slices.Concat([]byte(`{"type":"relation","from":`), jsonedit.Quote(from), []byte(`,"to":`), jsonedit.Quote(to), []byte(`,"relationType":`), jsonedit.Quote(relation), []byte(`}`))
 			return nil, tx.(graphTx).InsertLine(len(tx.(graphTx).lines), text)
 		},
-		Falls: func(tx records.Tx, r records.Row) ([]string, error) { return withRelation(tx, r), nil },
-		Drop: func(tx records.Tx, r records.Row) error {
-			return drop(tx.(graphTx), append(withRelation(tx, r), "edge/"+r.Key))
-		},
-	}.KeepLine()
+	}.KeepLine(), withRelation)
 }
 
 func problems() records.Table {
-	return records.Table{
+	return falling(records.Table{
 		Tier:   model.TierSpec{Name: problemTier, Title: "lines that the server cannot use: forget one, or set it aside with memdesk repair; none is edited", KeyRule: model.KeyRequired, Document: model.Opaque},
 		Prefix: "problem/", From: "items m", Where: "m.tier = 'problem'", Key: "m.key", Size: "m.size", Columns: []string{"CAST(m.body AS BLOB)", "m.line", "m.why"},
 		Item: func(r records.Row) model.Item {
@@ -313,11 +314,7 @@ func problems() records.Table {
 			}
 			return nil, tx.(graphTx).InsertLine(len(tx.(graphTx).lines), raw)
 		},
-		Falls: func(tx records.Tx, r records.Row) ([]string, error) { return withProblem(tx, r), nil },
-		Drop: func(tx records.Tx, r records.Row) error {
-			return drop(tx.(graphTx), append(withProblem(tx, r), "problem/"+r.Key))
-		},
-	}.KeepLine()
+	}.KeepLine(), withProblem)
 }
 
 // concerning finds the entity of a name and the relations with it at an end.
