@@ -48,16 +48,24 @@ func (l *Log) checkTiles(ctx context.Context, h signedHead) error {
 	return nil
 }
 
-// lookAtTiles says what is wrong with the tiles, empty for nothing.
+// lookAtTiles says what is wrong with the tiles, empty for nothing. It holds the lock only to make sure of damage: a
+// checkpoint made meanwhile removes tiles, too.
 func (l *Log) lookAtTiles(ctx context.Context) (string, error) {
-	unlock, err := l.lock(ctx, false)
-	if err != nil {
-		return "", err
+	look := func() error {
+		_, h, err := l.signedTree()
+		if err != nil {
+			return err
+		}
+		return l.checkTiles(ctx, h)
 	}
-	defer unlock()
-	_, h, err := l.signedTree()
-	if err == nil {
-		err = l.checkTiles(ctx, h)
+	err := look()
+	if errors.Is(err, errTiles) {
+		unlock, lerr := l.lock(ctx, false)
+		if lerr != nil {
+			return "", lerr
+		}
+		err = look()
+		unlock()
 	}
 	switch {
 	case errors.Is(err, errTiles):
