@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"memdesk/backends"
+	"memdesk/internal/statedir"
 	"memdesk/model"
 	"memdesk/operator"
 )
@@ -247,8 +248,10 @@ func (a *app) stateCommand() *cobra.Command {
 			"state is read and not written before. State of a newer version is refused: use that version. Stop servers\n" +
 			"and consoles first, and keep a copy of the directory that `memdesk info` names: there is no way back.",
 		RunE: a.onBase(func(ctx context.Context, s *operator.Session, args []string) error {
-			if err := a.agree(ctx, operator.MigrateState, "", "Migrate the state directory? There is no way back."); err != nil {
-				return err
+			if older, err := statedir.Older(s.State); err == nil && older { // else there is nothing to ask about
+				if err := a.agree(ctx, operator.MigrateState, "", "Migrate the state directory? There is no way back."); err != nil {
+					return err
+				}
 			}
 			from, to, err := s.MigrateState(ctx)
 			if err != nil {

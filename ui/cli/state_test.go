@@ -23,10 +23,11 @@ func TestStateMigrate(t *testing.T) {
 	d.in = "a line\n"
 	d.run("turn", "after", "--tier", "daily", "--key", "2031-02-01", "--yes", "-").want(t, 0)
 	mark := filepath.Join(d.env["XDG_STATE_HOME"], "memdesk", "format")
-	d.bare("state", "migrate", "--yes").want(t, 0, "nothing to migrate")
+	d.bare("state", "migrate").want(t, 0, "nothing to migrate")
 	if err := os.Remove(mark); err != nil {
 		t.Fatal(err)
 	}
+	d.bare("state", "migrate").want(t, 2, "--yes")
 	r := d.bare("state", "migrate", "--yes", "--json").want(t, 0).row(t, "state")
 	if r["from"] != 0.0 || r["to"] != 1.0 {
 		t.Errorf("%v", r)
