@@ -137,13 +137,14 @@ func originOf(it model.Item) (model.Origin, bool) {
 
 // deviations names the missing cascade, unless Crewship's server does it.
 func (s *store) deviations() []model.Deviation {
+	out := rootdir.Deviations()
 	if s.api != nil {
-		return nil
+		return out
 	}
-	return []model.Deviation{{
+	return append(out, model.Deviation{
 		Rule:   "R33",
 		Reason: "files carry no data-subject key; erase item by item, or through Crewship's GDPR endpoint (api_url)",
-	}}
+	})
 }
 
 // notes are facts that an operator must know about this store.

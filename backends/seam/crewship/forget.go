@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"memdesk/backends/seam/internal/rootdir"
-	"memdesk/backends/seam/internal/texts"
 	"memdesk/model"
 )
 
@@ -46,7 +45,7 @@ func (s *store) Forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 	}
 	defer dir.Close()
 	defer s.changed()
-	err = forget(ctx, dir, e, req.IfMatch)
+	err = s.forget(ctx, dir, e, req.IfMatch)
 	switch {
 	case errors.Is(err, model.NotFound):
 		return model.ForgetResult{}, nil
@@ -94,12 +93,12 @@ func (s *store) checkScope(ctx context.Context, e entry, req model.ForgetRequest
 }
 
 // forget removes the file; NotFound when it is absent.
-func forget(ctx context.Context, dir *rootdir.Dir, e entry, want model.Revision) error {
+func (s *store) forget(ctx context.Context, dir *rootdir.Dir, e entry, want model.Revision) error {
 	if err := removable(dir, e.label); err != nil {
 		return err
 	}
 	if e.tier == tierQuarantine { // upstream takes no lock there
-		if err := matches(dir, e.label, want); err != nil {
+		if _, err := look(dir, e.label, want); err != nil {
 			return err
 		}
 		return dir.Remove(e.label)
@@ -112,16 +111,17 @@ func forget(ctx context.Context, dir *rootdir.Dir, e entry, want model.Revision)
 		}
 		defer lock.Unlock()
 	}
-	if err := removable(dir, e.label); err != nil {
-		return err
-	}
-	if err := matches(dir, e.label, want); err != nil {
-		return err
-	}
-	if err := model.FromContext(ctx, "forget"); err != nil {
-		return err
-	}
-	if err := dir.Remove(e.label); err != nil {
+	_, err := s.untilUnchanged(ctx, "forget", e.label, func() (rootdir.Swapped, error) {
+		if err := removable(dir, e.label); err != nil {
+			return rootdir.Swapped{}, err
+		}
+		seen, err := look(dir, e.label, want)
+		if err != nil {
+			return rootdir.Swapped{}, err
+		}
+		return dir.Take(e.label, seen, s.moment(), func() error { return model.FromContext(ctx, "forget") })
+	})
+	if err != nil {
 		return err
 	}
 	if err := dir.Remove(sentinel); err != nil && !errors.Is(err, model.NotFound) && !errors.Is(err, model.InvalidInput) {
@@ -138,13 +138,16 @@ func removable(dir *rootdir.Dir, label string) error {
 	return dir.Removable(label)
 }
 
-func matches(dir *rootdir.Dir, label string, want model.Revision) error {
-	if want == "" {
-		return nil
+// look reads the file that is to be removed, which must be of the revision that is wanted.
+func look(dir *rootdir.Dir, label string, want model.Revision) (rootdir.Seen, error) {
+	data, m, err := dir.Read(label, 0)
+	switch {
+	case errors.Is(err, rootdir.ErrTooLarge) && want == "":
+		return rootdir.Seen{Exists: true, Large: &m}, nil
+	case err != nil:
+		return rootdir.Seen{}, err
+	case want == "":
+		return rootdir.Seen{Exists: true, Data: data}, nil
 	}
-	data, _, err := dir.Read(label, texts.WholeLimit)
-	if err != nil {
-		return err
-	}
-	return model.CheckMatch("forget", want, true, revisionOf(data))
+	return rootdir.Seen{Exists: true, Data: data}, model.CheckMatch("forget", want, true, revisionOf(data))
 }

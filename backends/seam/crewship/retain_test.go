@@ -559,3 +559,53 @@ func TestHugeIDsMakeNothing(t *testing.T) {
 	s, dir = openData(t, nil)
 	seamtest.HugeIDs(t, s, dir, "crews/c_red/shared/")
 }
+
+// TestAWriterWithoutTheLockLosesNothing: an agent appends with its shell between the look and the change.
+func TestAWriterWithoutTheLockLosesNothing(t *testing.T) {
+	if !rootdir.CanExchange {
+		t.Skip("declared as S21 on this system")
+	}
+	for name, c := range map[string]struct {
+		step rootdir.Step
+		do   func(p model.Provider) error
+		want string
+		kind model.Kind
+	}{
+		"append": {rootdir.StepRename, func(p model.Provider) error {
+			_, err := p.Retain(t.Context(), model.RetainRequest{ID: "daily/d.md", Content: "b", Mode: model.Append})
+			return err
+		}, "alive b", ""},
+		"replace": {rootdir.StepRename, func(p model.Provider) error {
+			_, err := p.Retain(t.Context(), model.RetainRequest{ID: "daily/d.md", Content: "b", Mode: model.Replace, IfMatch: revision("a")})
+			return err
+		}, "alive ", model.Conflict},
+		"forget": {rootdir.StepRemove, func(p model.Provider) error {
+			_, err := p.Forget(t.Context(), model.ForgetRequest{ID: "daily/d.md", IfMatch: revision("a")})
+			return err
+		}, "alive ", model.Conflict},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := memory(t, map[string]string{"daily/d.md": "a"})
+			wrote := false
+			s := open(t, crewship.Config{Name: "m", Path: dir, Fault: func(at rootdir.Step) error {
+				if at != c.step || wrote {
+					return nil
+				}
+				wrote = true
+				f, err := os.OpenFile(filepath.Join(dir, "daily/d.md"), os.O_APPEND|os.O_WRONLY, 0)
+				if err != nil {
+					return err
+				}
+				_, err = f.WriteString("live ")
+				return errors.Join(err, f.Close())
+			}})
+			err := c.do(s.Provider)
+			if c.kind == "" && err != nil || c.kind != "" && !errors.Is(err, c.kind) {
+				t.Errorf("error %v, want %q", err, c.kind)
+			}
+			if got := onDisk(t, dir, "daily/d.md"); got != c.want {
+				t.Errorf("the file holds %q, want %q", got, c.want)
+			}
+		})
+	}
+}
