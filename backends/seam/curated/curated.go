@@ -227,6 +227,7 @@ func deviations() []model.Deviation {
 		declared.Deviate("no two entries of a file are equal", "D10", "D15"),
 		declared.Deviate("the cap counts the whole file", "R13"),
 		declared.Deviate("entries carry no data-subject key; erase entry by entry", "R33"),
+		rootdir.Deviations(),
 	)
 }
 
