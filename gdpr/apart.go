@@ -1,7 +1,6 @@
 package gdpr
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,37 +53,6 @@ func (x *run) stepOrWait(ctx context.Context, s model.Store, st Step, locked boo
 	}
 }
 
-// partAway notices that items of the plan are gone without a step of it, and others with them: a directory may be
-// away that comes back with the person. items are those that verification has looked at.
-func (x *run) partAway(p *part, items int64) {
-	absent := p.did("absent")
-	if others := p.Items - items - p.did("removed") - absent; absent > 0 && others > 0 {
-		x.replan(p.Store, "%d of the items that the plan forgets were gone, and %d more with them: look whether a part of the store is away", absent, others)
-	}
-}
-
-// missingItems is the row of items that an earlier plan found and that are still missing; without a store where none is.
-func missingItems(ctx context.Context, s model.Store, sp StorePlan) receipt.Layer {
-	gone := absent(ctx, s, sp.Missing)
-	if len(gone) == 0 {
-		return receipt.Layer{}
-	}
-	return receipt.Layer{Store: s.Name, Layer: "missing items", Method: "not looked at", Verdict: model.VerdictOutOfScope, Hits: int64(len(gone)), Reason: missingReason}
-}
-
-const missingReason = "by an earlier plan they name the person, and they and other items went without a run of memdesk: look whether a part of the store is away, and plan again when it is back"
-
-// absent are those of some items that a store does not have.
-func absent(ctx context.Context, s model.Store, ids []string) []string {
-	if s.Browser == nil {
-		return nil
-	}
-	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
-		_, err := s.Browser.Read(ctx, id)
-		return !errors.Is(err, model.NotFound)
-	})
-}
-
 // withLock adds a row for a store that another program keeps locked. Residue in such a store
 // is pending: the steps are done when the lock is gone.
 func (p *part) withLock(rows []receipt.Layer) []receipt.Layer {
@@ -124,32 +92,6 @@ func sizes(ctx context.Context, s model.Store) map[string]int64 {
 	}
 	return out
 }
-
-// vanished reports whether a store has no item at all where the plan leaves some, and no run has changed it: its
-// disk is away, or it was replaced. An empty store proves no erasure.
-func (p *part) vanished(ctx context.Context, s model.Store) bool {
-	if p.did("removed")+p.did("edited") > 0 {
-		return false // overDeleted has noticed what else went
-	}
-	if p.stay() <= 0 || s.Browser == nil {
-		return false
-	}
-	page, err := s.Browser.List(ctx, model.PageRequest{Limit: 1, Hidden: true})
-	there := err != nil || len(page.Items) > 0 || page.Next != "" // an error has its own row
-	if !there && s.Names != nil {
-		_, err = s.Names.Names(ctx, func(string) bool { there = true; return false })
-		there = there || err != nil
-	}
-	return !there && !slices.ContainsFunc(p.Steps, func(st Step) bool { // an item that is in no list
-		if st.Action != Redact && st.Action != Held {
-			return false
-		}
-		_, err := s.Browser.Read(ctx, cmp.Or(st.NewID, st.ID))
-		return !errors.Is(err, model.NotFound)
-	})
-}
-
-const vanishedReason = "the store is empty, and the plan leaves items in it: look whether its disk is there"
 
 // overDeleted notices that the store lost more items than the run removed. The run reports it as a problem,
 // and the receipt states it.

@@ -50,6 +50,22 @@ func scanLayers(ctx context.Context, m *subject.Matcher, s model.Store, layers [
 	return out
 }
 
+// scanLayer reads a layer's bytes.
+func scanLayer(ctx context.Context, m *subject.Matcher, s model.Store, l model.Layer, bystanders *subject.Bystanders, through func(io.Reader) io.Reader) (subject.Report, error) {
+	if !l.Readable {
+		return subject.Report{}, nil
+	}
+	f, err := s.Maintainer.OpenLayer(ctx, l.ID)
+	if err != nil {
+		return subject.Report{}, err
+	}
+	rep, err := m.Scan(ctx, through(f), bystanders)
+	if cerr := f.Close(); err == nil && cerr != nil {
+		err = model.E(model.Internal, "scan", cerr)
+	}
+	return rep, err
+}
+
 // manyAlike is how many layers of one directory keep rows of their own when their verdicts agree: a store can
 // have a version blob for every write.
 const manyAlike = 1000

@@ -11,15 +11,17 @@ import (
 	"memdesk/model"
 )
 
-// secondName is the row about a file with further names: memdesk does not know where they are
+// secondName adds the row about the further names of a file, where it has any: memdesk does not know where they are
 // (erasure-physical.md, Files).
-func secondName(s model.Store, l model.Layer) Step {
+func (sp *StorePlan) secondName(l model.Layer) {
+	if l.Links == 0 {
+		return
+	}
 	why := "the file has a second name"
 	if l.Links > 1 {
 		why = fmt.Sprintf("the file has a second name and %d more", l.Links-1)
 	}
-	return Step{Store: s.Name, ID: l.ID, Layer: layerLink, Action: OutOfScope,
-		Reason: why + ": what is removed or rewritten here keeps its old text there; find it by its inode and remove it"}
+	sp.leave(l.ID, layerLink, why+": what is removed or rewritten here keeps its old text there; find it by its inode and remove it")
 }
 
 // keepLinks copies the rows about second names and old versions from an older plan of the same request: the
