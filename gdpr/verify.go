@@ -63,42 +63,54 @@ func (x *run) row(l receipt.Layer) {
 	x.out.Layers = append(x.out.Layers, l)
 }
 
+// check is the verification of one store.
+type check struct {
+	*run
+	p    *part
+	s    model.Store
+	q    *search
+	held map[string]string // by id: why an item on hold is kept
+	left map[string]string // by id: why an item is left to another program, and named in the row of its file
+	kept int64             // items on hold that name the person
+}
+
 // verifyStore returns a row for each layer of a store.
 func (x *run) verifyStore(ctx context.Context, s model.Store, p *part) ([]receipt.Layer, error) {
 	q, err := x.d.search(s, x.m)
 	if err != nil {
 		return nil, err
 	}
-	held, planned := map[string]string{}, map[string]bool{}
+	c := &check{run: x, p: p, s: s, q: q, held: map[string]string{}, left: map[string]string{}}
+	planned := map[string]bool{}
 	for _, st := range p.Steps {
 		if planned[st.ID] = planned[st.ID] || st.changes(); st.Action == Held {
-			held[st.ID], q.holding[st.ID] = citedArticles(st.Ground), true
+			c.held[st.ID], q.holding[st.ID] = citedArticles(st.Ground), true
 		}
 	}
 	if q.bystanders, err = x.besides(ctx, s); err != nil {
 		return nil, err
 	}
-	q.isAttested, q.held = x.r.attestedItems(x.m, s), func(id string) string { return held[id] }
+	q.isAttested, q.held = x.r.attestedItems(x.m, s), func(id string) string { return c.held[id] }
 	if _, err := q.run(ctx, nil); err != nil {
 		return nil, err
 	}
 	for _, f := range q.found { // a hold may be younger than the plan
-		if id := f.Item.ID; q.holding[id] && held[id] == "" && !planned[id] {
-			held[id] = "under request " + q.holds.by(id)
+		if id := f.Item.ID; q.holding[id] && c.held[id] == "" && !planned[id] {
+			c.held[id] = "under request " + q.holds.by(id)
 		}
 	}
-	items, left, kept := x.itemsRow(ctx, s, p, q, held)
+	out := []receipt.Layer{c.items(ctx)}
 	x.partAway(p, q.items)
-	out := []receipt.Layer{items}
-	if row := missingItems(ctx, s, p.StorePlan); row.Store != "" {
-		out = append(out, row)
+	add := func(row receipt.Layer) {
+		if row.Store != "" {
+			out = append(out, row)
+		}
 	}
-	if len(held) > 0 {
-		out = append(out, x.heldRow(s, held, kept))
-	}
+	add(missingItems(ctx, s, p.StorePlan))
+	add(c.onHold())
 	for _, st := range p.Steps {
 		if st.Layer == layerLink {
-			out = append(out, receipt.Layer{Store: s.Name, Layer: st.ID + " (other names)", Method: "links counted", Verdict: model.VerdictOutOfScope, Hits: 1, Reason: st.Reason})
+			add(receipt.Layer{Store: s.Name, Layer: st.ID + " (other names)", Method: "links counted", Verdict: model.VerdictOutOfScope, Hits: 1, Reason: st.Reason})
 		}
 	}
 	ids := maps.Clone(q.seen)
@@ -107,54 +119,48 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, p *part) ([]receip
 			ids[st.ID] = true // gone, but perhaps not its versions
 		}
 	}
-	if row, _, err := oldTexts(ctx, x.m, s, slices.Sorted(maps.Keys(ids))); err != nil {
+	versions, _, err := oldTexts(ctx, x.m, s, slices.Sorted(maps.Keys(ids)))
+	if err != nil {
 		return nil, err
-	} else if row.Store != "" {
-		out = append(out, row)
 	}
-	if row, _ := history(ctx, x.m, s); row.Store != "" {
-		out = append(out, row)
-	}
+	add(versions)
+	commits, _ := history(ctx, x.m, s)
+	add(commits)
 	if row, ok := x.handles(ctx, s, p.StorePlan); ok {
-		out = append(out, row)
+		add(row)
 	}
-	stays := maps.Clone(held)
-	maps.Copy(stays, left)
-	for id := range q.lists {
-		stays[id] = "a line of it"
-	}
-	out = append(out, x.recall(ctx, s, stays))
+	add(c.recall(ctx))
 	for i := range out {
 		x.attestRow(s, &out[i])
 	}
-	layers, err := x.bytesOf(ctx, s, p, q, held, left)
+	layers, err := c.bytes(ctx)
 	return append(out, layers...), err
 }
 
-// itemsRow is the row of a store's items, by a search that has run. It returns the items that the row of their file
-// names instead, with their reasons, and how many items on hold name the person.
-func (x *run) itemsRow(ctx context.Context, s model.Store, p *part, q *search, held map[string]string) (row receipt.Layer, left map[string]string, kept int64) {
-	row = receipt.Layer{Store: s.Name, Layer: "items", Method: "every item read again", Verdict: model.VerdictClean, BytesScanned: q.bytes}
-	left, kept = map[string]string{}, int64(len(q.heldShut))
+// items is the row of the store's items. It finds which of them are left to other programs, and counts those on hold.
+func (c *check) items(ctx context.Context) receipt.Layer {
+	s, q := c.s, c.q
+	row := receipt.Layer{Store: s.Name, Layer: "items", Method: "every item read again", Verdict: model.VerdictClean, BytesScanned: q.bytes}
+	c.kept = int64(len(q.heldShut))
 	still := map[string]bool{}
 	for _, f := range q.found {
-		if _, ok := held[f.Item.ID]; ok {
+		if _, ok := c.held[f.Item.ID]; ok {
 			keepItem(q, f.Item)
 			if !q.heldShut[f.Item.ID] {
-				kept++
+				c.kept++
 			}
 			continue
 		}
 		if why := leftTo(s, f.Item); why != "" {
-			left[f.Item.ID] = why
+			c.left[f.Item.ID] = why
 			continue
 		}
 		row.Hits++
 		still[f.Item.ID] = true
 	}
-	x.uncount(p, still)
+	c.uncount(c.p, still)
 	switch {
-	case p.vanished(ctx, s):
+	case c.p.vanished(ctx, s):
 		row.Verdict, row.Reason = model.VerdictFailed, vanishedReason
 	case noDelete(s) != "" && (row.Hits > 0 || s.Browser == nil || len(q.problems) == 0):
 		row.Verdict, row.Reason = model.VerdictOutOfScope, noDelete(s)
@@ -166,19 +172,22 @@ func (x *run) itemsRow(ctx context.Context, s model.Store, p *part, q *search, h
 		row.Verdict, row.Reason = model.VerdictAttested, fmt.Sprintf("%d items that cannot be opened were attested as they are", q.looked)
 	}
 	if recallOnly(s) {
-		p.describeUnlisted(&row)
+		c.p.describeUnlisted(&row)
 	}
-	return row, left, kept
+	return row
 }
 
-// heldRow is the row of the items on hold, of which kept name the person.
-func (x *run) heldRow(s model.Store, held map[string]string, kept int64) receipt.Layer {
-	own := func(ground string) bool { return !strings.HasPrefix(ground, "under request ") }
-	if !slices.ContainsFunc(slices.Collect(maps.Values(held)), own) {
-		x.out.advise(s.Name, heldLayer, "the other request's hold is lifted when its ground has passed (memdesk gdpr unhold)")
+// onHold is the row of the items on hold; without a store where there is none.
+func (c *check) onHold() receipt.Layer {
+	if len(c.held) == 0 {
+		return receipt.Layer{}
 	}
-	return receipt.Layer{Store: s.Name, Layer: heldLayer, Method: "kept on purpose", Verdict: model.VerdictOutOfScope, Hits: kept,
-		Reason: fmt.Sprintf("%d on hold: %s", len(held), strings.Join(sortedValues(held), "; "))}
+	own := func(ground string) bool { return !strings.HasPrefix(ground, "under request ") }
+	if !slices.ContainsFunc(slices.Collect(maps.Values(c.held)), own) {
+		c.out.advise(c.s.Name, heldLayer, "the other request's hold is lifted when its ground has passed (memdesk gdpr unhold)")
+	}
+	return receipt.Layer{Store: c.s.Name, Layer: heldLayer, Method: "kept on purpose", Verdict: model.VerdictOutOfScope, Hits: c.kept,
+		Reason: fmt.Sprintf("%d on hold: %s", len(c.held), strings.Join(slices.Compact(slices.Sorted(maps.Values(c.held))), "; "))}
 }
 
 // besides are the bystanders in the stores whose items lie in the same files, what is on hold there among them: it is no
@@ -249,11 +258,15 @@ func hitsOf(m *subject.Matcher, it model.Item) int64 {
 	return n
 }
 
-// recall searches as an agent would.
-func (x *run) recall(ctx context.Context, s model.Store, held map[string]string) receipt.Layer {
-	row := receipt.Layer{Store: s.Name, Layer: "recall", Method: "asked as an agent would", Verdict: model.VerdictClean}
-	for _, t := range x.m.Terms() {
-		res, err := s.Provider.Recall(ctx, model.RecallRequest{Query: t})
+// recall searches as an agent would. What stays may be found.
+func (c *check) recall(ctx context.Context) receipt.Layer {
+	row := receipt.Layer{Store: c.s.Name, Layer: "recall", Method: "asked as an agent would", Verdict: model.VerdictClean}
+	stays := func(id string) bool {
+		_, held := c.held[id]
+		return held || c.left[id] != "" || c.q.lists[id]
+	}
+	for _, t := range c.m.Terms() {
+		res, err := c.s.Provider.Recall(ctx, model.RecallRequest{Query: t})
 		switch {
 		case errors.Is(err, model.Unsupported):
 			row.Verdict, row.Reason = model.VerdictOutOfScope, "the store has no recall"
@@ -263,12 +276,12 @@ func (x *run) recall(ctx context.Context, s model.Store, held map[string]string)
 			return row
 		}
 		for _, h := range res.Hits {
-			if _, kept := held[h.ID]; !kept && (x.m.Names(h.Snippet) || x.m.Names(h.ID) || x.m.Names(h.Source)) {
+			if !stays(h.ID) && (c.m.Names(h.Snippet) || c.m.Names(h.ID) || c.m.Names(h.Source)) {
 				row.Hits++
 			}
 		}
 	}
-	switch why := noDelete(s); {
+	switch why := noDelete(c.s); {
 	case why != "":
 		row.Verdict, row.Reason = model.VerdictOutOfScope, why
 	case row.Hits > 0:
@@ -277,14 +290,15 @@ func (x *run) recall(ctx context.Context, s model.Store, held map[string]string)
 	return row
 }
 
-// bytesOf scans every layer of the medium, and adds the scrub's results.
-func (x *run) bytesOf(ctx context.Context, s model.Store, p *part, q *search, held, left map[string]string) ([]receipt.Layer, error) {
+// bytes scans every layer of the medium, and adds the scrub's results.
+func (c *check) bytes(ctx context.Context) ([]receipt.Layer, error) {
+	s := c.s
 	if s.Maintainer == nil {
 		row := receipt.Layer{Store: s.Name, Layer: "medium", Method: "none", Verdict: model.VerdictUnaudited, Reason: "the store does not show what lies beneath its items"}
 		if !filepath.IsAbs(s.Location) { // not on this machine
 			row.Verdict, row.Reason = model.VerdictOutOfScope, "what lies beneath its items is on another machine: indexes, logs and backups there are for whoever runs it"
 		}
-		x.attestRow(s, &row)
+		c.attestRow(s, &row)
 		return []receipt.Layer{row}, nil
 	}
 	layers, err := s.Maintainer.Layers(ctx)
@@ -294,37 +308,14 @@ func (x *run) bytesOf(ctx context.Context, s model.Store, p *part, q *search, he
 	var out []receipt.Layer
 	own := receipt.Layer{Store: s.Name, Layer: "items' own files", Method: scanMethod, Verdict: model.VerdictClean}
 	files := 0
-	scans := scanLayers(ctx, x.m, s, layers, q.bystanders, func(model.Layer) bool { return true }, nil)
+	scans := scanLayers(ctx, c.m, s, layers, c.q.bystanders, func(model.Layer) bool { return true }, nil)
 	for i, l := range layers {
 		if l.ID == gitLayer && l.Kind == model.LayerExternal { // its commits were searched
 			continue
 		}
-		l.Reason = whyLeft(x.m, l)
-		if nested(l) {
-			row, _ := nestedHistory(ctx, x.m, s, l)
-			x.attestRow(s, &row)
-			out = append(out, row)
-			continue
-		}
-		row := scanRow(s, l, scans[i])
-		if leads(x.m, l) {
-			row.Method, row.Hits = "the path that it leads to", row.Hits+1
-		}
-		_, kept := held[l.ItemID]
-		if attached(l) { // another request may hold an item that does not name this subject
-			kept = kept || q.holds.by(l.ItemID) != ""
-		}
-		if kept && (row.Verdict == model.VerdictUnaudited || row.Verdict == model.VerdictResidue) { // nothing in it is another item's
-			row.Verdict, row.Held, row.Reason = model.VerdictOutOfScope, true, "on hold: "+row.Reason
-		}
-		if why := left[l.ItemID]; why != "" && row.Verdict == model.VerdictResidue {
-			row.Verdict, row.Reason = model.VerdictOutOfScope, why
-		}
-		if err := x.r.applyAttestation(x.m, s, &row, l.ID, func() (string, error) { return layerSum(ctx, s, l, row) }); err != nil {
+		row, err := c.layer(ctx, l, scans[i])
+		if err != nil {
 			return nil, err
-		}
-		if (row.Verdict == model.VerdictUnaudited || row.HoldsPerson()) && l.Advice != "" {
-			x.out.advise(s.Name, x.m.Redact(row.Layer, Erased), l.Advice) // the row's name
 		}
 		if l.Kind == model.LayerItem && l.ItemID != "" && row.Verdict == model.VerdictClean { // there are as many rows as items
 			files++
@@ -336,26 +327,55 @@ func (x *run) bytesOf(ctx context.Context, s model.Store, p *part, q *search, he
 	if ctx.Err() != nil {
 		return out, model.FromContext(ctx, "gdpr-erase")
 	}
-	names := x.names(s.Name, layers, held, left)
-	x.attestRow(s, &names)
+	names := c.names(layers)
+	c.attestRow(s, &names)
 	out = append(out, names)
 	if files > 0 {
 		own.Reason = receipt.Files(files)
 		out = slices.Insert(out, 0, own)
 	}
-	return groupRows(p.withScrub(out)), nil
+	return groupRows(c.p.withScrub(out)), nil
+}
+
+// layer is the row of a layer that was scanned.
+func (c *check) layer(ctx context.Context, l model.Layer, scan layerScan) (receipt.Layer, error) {
+	if nested(l) {
+		row, _ := nestedHistory(ctx, c.m, c.s, l)
+		c.attestRow(c.s, &row)
+		return row, nil
+	}
+	l.Reason = whyLeft(c.m, l)
+	row := scanRow(c.s, l, scan)
+	if leads(c.m, l) {
+		row.Method, row.Hits = "the path that it leads to", row.Hits+1
+	}
+	_, kept := c.held[l.ItemID]
+	if attached(l) { // another request may hold an item that does not name this subject
+		kept = kept || c.q.holds.by(l.ItemID) != ""
+	}
+	if kept && (row.Verdict == model.VerdictUnaudited || row.Verdict == model.VerdictResidue) { // nothing in it is another item's
+		row.Verdict, row.Held, row.Reason = model.VerdictOutOfScope, true, "on hold: "+row.Reason
+	}
+	if why := c.left[l.ItemID]; why != "" && row.Verdict == model.VerdictResidue {
+		row.Verdict, row.Reason = model.VerdictOutOfScope, why
+	}
+	err := c.r.applyAttestation(c.m, c.s, &row, l.ID, func() (string, error) { return layerSum(ctx, c.s, l, row) })
+	if err == nil && (row.Verdict == model.VerdictUnaudited || row.HoldsPerson()) && l.Advice != "" {
+		c.out.advise(c.s.Name, c.m.Redact(row.Layer, Erased), l.Advice) // the row's name
+	}
+	return row, err
 }
 
 // names checks the names of layers: a file's name is as clear as its text.
-func (x *run) names(store string, layers []model.Layer, held, left map[string]string) receipt.Layer {
-	row := receipt.Layer{Store: store, Layer: "names", Method: "names of files, directories and layers: exact, folded, slug", Verdict: model.VerdictClean}
+func (c *check) names(layers []model.Layer) receipt.Layer {
+	row := receipt.Layer{Store: c.s.Name, Layer: "names", Method: "names of files, directories and layers: exact, folded, slug", Verdict: model.VerdictClean}
 	foreign := int64(0)
 	for _, l := range layers {
 		row.BytesScanned += int64(len(l.ID))
-		_, kept := held[l.ItemID]
+		_, kept := c.held[l.ItemID]
 		switch {
-		case !x.m.Names(l.ID) || l.ItemID != "" && kept:
-		case l.Kind == model.LayerExternal, left[l.ItemID] != "":
+		case !c.m.Names(l.ID) || l.ItemID != "" && kept:
+		case l.Kind == model.LayerExternal, c.left[l.ItemID] != "":
 			foreign++
 		default:
 			row.Hits++
@@ -480,10 +500,6 @@ func (p *part) withScrub(rows []receipt.Layer) []receipt.Layer {
 		postpone(rows, "left until the layer that waits is scrubbed: ")
 	}
 	return rows
-}
-
-func sortedValues(m map[string]string) []string {
-	return slices.Compact(slices.Sorted(maps.Values(m)))
 }
 
 // heldLayer is the row for a store's items on hold.
