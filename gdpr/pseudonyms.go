@@ -63,9 +63,10 @@ func (x *run) verifyKnown(ctx context.Context, k *known) error {
 			row.Reason = fmt.Sprintf("%d of %d identifiers were typed: recall and the bytes of databases were asked for those alone; --alias gives more", n, all)
 		}
 		back := newReturned(k.ix)
+		var closed []string
 		err := m.Err
 		if err == nil {
-			err = sweepStore(ctx, &back, m.Store, x.d)
+			closed, err = back.store(ctx, x.d, m.Store, nil)
 		}
 		if ctx.Err() != nil {
 			return model.FromContext(ctx, "verify")
@@ -78,8 +79,8 @@ func (x *run) verifyKnown(ctx context.Context, k *known) error {
 			row.Verdict, row.Reason = model.VerdictOutOfScope, noDelete(m.Store)
 		case err != nil:
 			row.Verdict, row.Reason = model.VerdictUnaudited, "it could not be looked through to the end: "+string(model.KindOf(err))
-		case len(back.closed) > 0:
-			row.Reason = withWords(row.Reason, back.closed)
+		case len(closed) > 0:
+			row.Reason = withWords(row.Reason, closed)
 			if slices.ContainsFunc(x.out.Layers, func(l receipt.Layer) bool { return l.Store == m.Name && l.Verdict == model.VerdictUnaudited }) { // not attested
 				row.Verdict = model.VerdictUnaudited
 			}

@@ -3,17 +3,12 @@ package gdpr
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"memdesk/audit"
 	"memdesk/backends"
-	"memdesk/gdpr/receipt"
-	"memdesk/gdpr/subject"
 	"memdesk/gdpr/suppress"
 	"memdesk/internal/atomicfile"
 	"memdesk/internal/drafts"
@@ -78,11 +73,10 @@ func (d *Desk) sweep(ctx context.Context, fleet *backends.Fleet, only string, co
 		if only != "" && m.Name != only {
 			continue
 		}
+		var closed []string
 		err := m.Err
-		back.closed, back.unread, back.beside = nil, map[string]string{}, false
 		if err == nil {
-			back.attested = attestedFor(persons, all, m.Store)
-			err = sweepStore(ctx, &back, m.Store, d)
+			closed, err = back.store(ctx, d, m.Store, attestedFor(persons, all, m.Store))
 		}
 		if ctx.Err() != nil {
 			return nil, problems, model.FromContext(ctx, "gdpr-sweep")
@@ -90,13 +84,12 @@ func (d *Desk) sweep(ctx context.Context, fleet *backends.Fleet, only string, co
 		if err != nil {
 			problems = append(problems, m.Name+": it could not be swept: "+string(model.KindOf(err)))
 		}
-		for _, why := range back.closed {
+		for _, why := range closed {
 			problems = append(problems, m.Name+": not looked into: "+why)
 		}
 	}
 	if only == "" {
-		back.beside = false
-		if err := d.sweepOwn(&back); err != nil {
+		if err := d.sweepOwn(back); err != nil {
 			problems = append(problems, ownStore+": its own texts could not be swept: "+err.Error())
 		}
 	}
@@ -128,215 +121,13 @@ func (d *Desk) sweep(ctx context.Context, fleet *backends.Fleet, only string, co
 // displaced, after the person was erased.
 func (d *Desk) sweepOwn(r *returned) error {
 	_, err := drafts.New(filepath.Join(d.State, "edit"), d.Clock, nil).Erase(func(name string, text []byte) bool {
-		r.look(name, string(text))
+		r.look(false, name, string(text))
 		return false // the erasure that follows removes it
 	})
 	if d.Undo == nil {
 		return err
 	}
-	return errors.Join(err, d.Undo.Each(func(e undo.Entry, body string) { r.look(entryTexts(e, body)...) }))
-}
-
-// returned collects the identifiers of suppressed persons, as the stores spell them.
-type returned struct {
-	ix *suppress.Index
-
-	mu     sync.Mutex
-	found  map[string][]string // pseudonym → identifiers, each in one spelling
-	seen   map[[2]string]bool  // pseudonym and spelling, or what is equal for spellings that one search finds
-	closed []string            // parts of a store that could not be opened, each once
-	unread map[string]string   // why items of a store could not be read, by id
-	beside bool                // the store at hand has items on hold, beside which a text that names a person may stay
-	sure   map[string]bool     // pseudonyms that were found where nothing is on hold
-	// attested are the hashes of bytes in the store that a person has looked at.
-	attested map[string]bool
-}
-
-func newReturned(ix *suppress.Index) returned {
-	return returned{ix: ix, found: map[string][]string{}, seen: map[[2]string]bool{}, unread: map[string]string{}, sure: map[string]bool{}}
-}
-
-// attestedFor are the hashes of bytes in a store that were attested for every person.
-func attestedFor(persons []suppress.Person, all []Due, s model.Store) map[string]bool {
-	var out map[string]bool
-	places := s.Identities()
-	for i, p := range persons {
-		looked := map[string]bool{}
-		for _, r := range all {
-			for _, a := range r.Attested {
-				if r.Pseudonym == p.Pseudonym && slices.Contains(places, a.Where) && (i == 0 || out[a.Sum]) {
-					looked[a.Sum] = true
-				}
-			}
-		}
-		out = looked
-	}
-	return out
-}
-
-// open opens compressed data and archives, as a verification does. own says that the medium is the store's own database;
-// sum is the hash of its bytes.
-func (r *returned) open(ctx context.Context, medium io.Reader, own bool, sum func() (string, error)) error {
-	closed, err := subject.Each(ctx, medium, func(member string, leaf io.Reader) error {
-		rows := own && member == ""
-		database, err := suppress.Pieces(leaf, rows, r.look)
-		if database && !rows {
-			r.notSeen("a database in a file: only its whole words were compared; look inside by hand")
-		}
-		return err
-	}, func(name string) { r.look(name) })
-	if len(closed) > 0 && len(r.attested) > 0 && err == nil {
-		var s string
-		if s, err = sum(); r.attested[s] {
-			return err
-		}
-	}
-	for _, why := range closed {
-		if _, what, in := strings.Cut(why, ": "); in && strings.HasPrefix(why, "in ") {
-			why = what // a member's name may be a person's
-		}
-		r.notSeen(why)
-	}
-	return err
-}
-
-// notSeen adds a part of the store that was not looked into. It is safe for concurrent use.
-func (r *returned) notSeen(why string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.closed = including(r.closed, why)
-}
-
-// cannotRead adds an item that was not looked into. It is safe for concurrent use.
-func (r *returned) cannotRead(id string, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.unread[id] = string(model.KindOf(err))
-}
-
-// look records the persons that the texts name. It is safe for concurrent use.
-func (r *returned) look(texts ...string) {
-	all := r.ix.Find(true, texts...)
-	if len(all) == 0 {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	first := func(of, text string) bool {
-		was := r.seen[[2]string{of, text}]
-		r.seen[[2]string{of, text}] = true
-		return !was
-	}
-	for _, m := range all {
-		of := m.Person.Pseudonym
-		r.sure[of] = r.sure[of] || !r.beside
-		if first(of, m.Text) && first(of, fmt.Sprintf("%s\x00%+v", subject.Normal(m.Text), subject.PatternsOf(m.Text)[0])) {
-			r.found[of] = append(r.found[of], m.Text)
-		}
-	}
-}
-
-// sweepStore collects the texts that name a suppressed person, except items on hold.
-func sweepStore(ctx context.Context, r *returned, s model.Store, d *Desk) error {
-	if s.Browser == nil {
-		return model.Errorf(model.Unsupported, "gdpr-sweep", "the store cannot be browsed")
-	}
-	holds, err := d.holdsIn(&s)
-	if err != nil {
-		return err
-	}
-	r.beside = holds.any != ""
-	held := func(id string) bool { return holds.by(id) != "" }
-	look := func(t model.Text, err error) bool {
-		switch {
-		case held(t.ID), model.KindOf(err) == model.NotFound, err != nil && linked(s, err.Error()):
-		case err != nil:
-			r.cannotRead(t.ID, err)
-		default:
-			r.look(textsOf(t.ID, t.Body, t.Meta)...)
-			if subject.Opens(t.Body) || suppress.IsDatabase(t.Body) {
-				_ = r.open(ctx, strings.NewReader(t.Body), false, func() (string, error) { return itemSum(t.Body), nil }) // reading from memory cannot fail, and the caller checks the context
-			}
-		}
-		return true
-	}
-	problems, failed := eachText(ctx, s, look) // what lies beside the items is searched all the same
-	if slices.ContainsFunc(problems, func(p string) bool { return !linked(s, p) }) {
-		r.notSeen("a part of it cannot be listed")
-	}
-	if err := sweepLayers(ctx, s, r, held); err != nil {
-		return err
-	}
-	for _, why := range r.unread {
-		r.notSeen("an item cannot be read: " + why)
-	}
-	if s.Quarantine == nil {
-		return failed
-	}
-	entries, err := s.Quarantine.Quarantined(ctx)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		switch full, err := s.Quarantine.ReadQuarantined(ctx, e.ID); {
-		case held(e.ID), model.KindOf(err) == model.NotFound: // gone since the listing
-		case err != nil:
-			r.look(e.Source, e.ID)
-			r.notSeen("a quarantined entry cannot be read")
-		default:
-			r.look(full.Body, full.Source, e.ID)
-		}
-	}
-	return failed
-}
-
-func textsOf(id, body string, meta []model.Field) []string {
-	texts := []string{body, id}
-	for _, f := range meta {
-		texts = append(texts, f.Name, f.Value)
-	}
-	return texts
-}
-
-// sweepLayers searches copies beside the items: backups, old versions, temporary files, logs; and the bytes of items that
-// could not be read. The rows of the store's own database are items; its file is left to a byte scan with known
-// identifiers.
-func sweepLayers(ctx context.Context, s model.Store, r *returned, held func(id string) bool) error {
-	if s.Maintainer == nil {
-		return nil
-	}
-	layers, err := s.Maintainer.Layers(ctx)
-	if err != nil {
-		return err
-	}
-	for _, l := range layers {
-		if l.Kind == model.LayerExternal || l.Kind == model.LayerItem && !l.Readable || l.ItemID != "" && held(l.ItemID) {
-			continue // an attribute of an item on hold stays with it
-		}
-		r.look(l.ID)
-		switch {
-		case l.Kind == model.LayerItem && r.unread[l.ItemID] == "":
-			continue
-		case !l.Readable:
-			r.notSeen("a layer beside the items: " + l.Reason)
-			continue
-		}
-		f, err := s.Maintainer.OpenLayer(ctx, l.ID)
-		if model.KindOf(err) == model.NotFound || err != nil && l.Kind == model.LayerItem {
-			continue // gone, or told with the item
-		}
-		if err != nil {
-			return err
-		}
-		sum := func() (string, error) { return layerSum(ctx, s, l, receipt.Layer{}) }
-		if err := errors.Join(r.open(ctx, f, l.Rows, sum), f.Close()); err != nil {
-			return err
-		}
-		if l.Kind == model.LayerItem {
-			delete(r.unread, l.ItemID)
-		}
-	}
-	return nil
+	return errors.Join(err, d.Undo.Each(func(e undo.Entry, body string) { r.look(false, entryTexts(e, body)...) }))
 }
 
 // again files a new request for the subject who came back, or continues the unfinished request of an earlier
