@@ -1,6 +1,7 @@
 package gdpr
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -208,50 +209,43 @@ func (d *Desk) approval(ctx context.Context, r *Request, plan string) (ok *Appro
 	}
 	why = "nobody else has approved this plan"
 	for _, a := range r.Approvals {
-		switch {
-		case a.PlanHash != plan:
-			why = "the plan has changed since it was approved"
-			continue
-		case !d.Clock.Now().Before(a.Expires):
-			why = "the approval has expired"
-			continue
-		case a.tooNew(d.Clock.Now()):
-			why = clockAhead
-			continue
-		}
-		if a.Method() == BySession {
-			if why = d.noSession(a.Fingerprint); why == "" {
-				why = d.mayNotApprove(r, a.Fingerprint)
-			}
-			if why != "" {
-				continue
-			}
-			if why, err = d.sessionOnRecord(ctx, r, a); err != nil {
-				return nil, "", err
-			}
-			if why == "" {
-				return &a, "", nil
-			}
-			continue
-		}
-		key, err := sshsig.Verify(a.Signature, namespace, approvalText(r.ID, plan, a.Expires))
-		if err != nil || sshsig.Fingerprint(key) != a.Fingerprint {
-			why = "the approval's signature does not fit this request and plan"
-			continue
-		}
-		if why = d.mayNotApprove(r, a.Fingerprint); why != "" {
-			continue
-		}
-		recorded, err := d.approvalOnRecord(ctx, r, a)
-		if err != nil {
+		if why, err = d.invalid(ctx, r, a, plan); err != nil {
 			return nil, "", err
 		}
-		if recorded {
+		if why == "" {
 			return &a, "", nil
 		}
-		why = noApprovalRecord
 	}
 	return nil, why, nil
+}
+
+// invalid says why an approval does not count for a plan; empty where it does.
+func (d *Desk) invalid(ctx context.Context, r *Request, a Approval, plan string) (why string, err error) {
+	switch {
+	case a.PlanHash != plan:
+		return "the plan has changed since it was approved", nil
+	case !d.Clock.Now().Before(a.Expires):
+		return "the approval has expired", nil
+	case a.tooNew(d.Clock.Now()):
+		return clockAhead, nil
+	}
+	session := a.Method() == BySession
+	if session {
+		why = d.noSession(a.Fingerprint)
+	} else if key, err := sshsig.Verify(a.Signature, namespace, approvalText(r.ID, plan, a.Expires)); err != nil || sshsig.Fingerprint(key) != a.Fingerprint {
+		why = "the approval's signature does not fit this request and plan"
+	}
+	if why = cmp.Or(why, d.mayNotApprove(r, a.Fingerprint)); why != "" {
+		return why, nil
+	}
+	if session {
+		return d.sessionOnRecord(ctx, r, a)
+	}
+	recorded, err := d.approvalOnRecord(ctx, r, a)
+	if err == nil && !recorded {
+		why = noApprovalRecord
+	}
+	return why, err
 }
 
 // noApprovalRecord says why an approval without a record is not valid.

@@ -190,17 +190,16 @@ func unfinishedExports(path string) (out []string, err error) {
 
 // forgetNames redacts the subject in what a request keeps after its end.
 func (r *Request) forgetNames(key suppress.Key, m *subject.Matcher) {
-	r.By, r.ByID, r.OpenDSR, r.Gone = m.Redact(r.By, Erased), m.Redact(r.ByID, Erased), m.Redact(r.OpenDSR, Erased), nil
-	if r.Identity != nil {
-		r.Identity.By = m.Redact(r.Identity.By, Erased)
-	}
-	for i := range r.Exports {
-		e := &r.Exports[i]
+	r.Gone = nil
+	for i, e := range r.Exports {
 		if m.Names(e.Path) {
-			e.Path, e.Named = m.Redact(e.Path, Erased), key.Item("export", e.Path)
+			r.Exports[i].Named = key.Item("export", e.Path)
 		}
 	}
 	for i, a := range r.Attested {
-		r.Attested[i].Layer, r.Attested[i].Ground, r.Attested[i].By.Name = m.Redact(a.Layer, Erased), citedArticles(a.Ground), m.Redact(a.By.Name, Erased)
+		r.Attested[i].Ground = citedArticles(a.Ground)
+	}
+	for _, s := range r.texts() {
+		*s = m.Redact(*s, Erased)
 	}
 }

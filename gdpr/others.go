@@ -190,23 +190,16 @@ func (x *run) redactOther(r *Request, hash func(Hold) string) bool {
 		}
 	}
 	if !x.aboutSubject(r) {
-		edit(&r.Ground)
-		edit(&r.By)
-		edit(&r.ByID)
-		edit(&r.OpenDSR)
 		if r.Identity != nil {
 			check := *r.Identity
-			edit(&check.By)
 			r.Identity = &check
 		}
 		r.Exports, r.Attested = slices.Clone(r.Exports), slices.Clone(r.Attested)
-		for i := range r.Exports {
-			edit(&r.Exports[i].Path)
+		for _, s := range append(r.texts(), &r.Ground) {
+			edit(s)
 		}
 		for i := range r.Attested {
-			edit(&r.Attested[i].Layer)
 			edit(&r.Attested[i].Ground)
-			edit(&r.Attested[i].By.Name)
 		}
 	}
 	edit(&r.Reason)

@@ -141,6 +141,21 @@ func (in *Intake) Fill(from Intake) {
 // Terms are the identifiers, the id first.
 func (r *Request) Terms() []string { return append([]string{r.Subject}, r.Aliases...) }
 
+// texts are the texts that a request keeps after its end, and that can name somebody.
+func (r *Request) texts() []*string {
+	out := []*string{&r.By, &r.ByID, &r.OpenDSR}
+	if r.Identity != nil {
+		out = append(out, &r.Identity.By)
+	}
+	for i := range r.Exports {
+		out = append(out, &r.Exports[i].Path)
+	}
+	for i := range r.Attested {
+		out = append(out, &r.Attested[i].Layer, &r.Attested[i].By.Name)
+	}
+	return out
+}
+
 // Done reports whether the identifiers are gone.
 func (r *Request) Done() bool { return r.State == StateComplete || r.State == StateWithdrawn }
 
