@@ -125,3 +125,37 @@ func replaceName(text, from, to string) string {
 		at = end
 	}
 }
+
+// listed keeps the lines of indexes that list items on hold: they stay with the items. An index that names the subject
+// nowhere else is not found.
+func (q *search) listed(ctx context.Context) error {
+	if len(q.holding) == 0 {
+		return nil
+	}
+	rest := q.found[:0]
+	for _, f := range q.found {
+		only := false
+		if tierOf(q.store, f.Item).Index && !q.holding[f.Item.ID] {
+			held, err := q.lines(ctx, f.Item, slices.Collect(maps.Keys(q.holding)))
+			if err != nil {
+				return err
+			}
+			var others strings.Builder
+			for at, line := range slices.Collect(strings.Lines(f.Item.Body)) {
+				if held[at] {
+					q.bystanders.Keep(q.m, line)
+				} else {
+					others.WriteString(line)
+				}
+			}
+			only = !f.Tagged && slices.Equal(f.Named, []string{"body"}) && !q.m.NamesBytes([]byte(others.String()))
+		}
+		if only {
+			q.lists[f.Item.ID] = true
+		} else {
+			rest = append(rest, f)
+		}
+	}
+	q.found = rest
+	return nil
+}
