@@ -60,7 +60,7 @@ func (a *app) auditListCommand() *cobra.Command {
 	fl.StringVar(&f.Action, "action", "", "only this `ACTION`: retain, forget, …")
 	fl.StringVar((*string)(&f.Result), "result", "", "only this `RESULT`: ok, partial, failed, pending, unknown, refused")
 	fl.StringVar((*string)(&f.Phase), "phase", "", "only this `PHASE`: intent, outcome, note")
-	a.timeVar(fl, &f.Since, "since", "only from this `TIME` on (2026-05-21 or 2026-05-21T10:00:00Z)")
+	a.timeVar(fl, &f.Since, "since", "only from this `TIME` on (2026-05-21, 2026-05-21T10:00:00Z or 7d)")
 	a.timeVar(fl, &f.Until, "until", "only before this `TIME`")
 	fl.StringVar(&f.Target, "target", "", "only what concerns this `REF`")
 	fl.StringVar(&f.Subject, "subject", "", "only what concerns this person (`ID`)")

@@ -210,7 +210,7 @@ func TestExitCodes(t *testing.T) {
 		{"unknown store restored", func(d *desk) result { return d.run("gdpr", "sweep", "--restored", "other") }, 2, `there are crewship`},
 		{"a store that --store leaves out", func(d *desk) result { return d.run("--open", "inmem=", "-s", "inmem", "show", "crewship:AGENT.md") }, 2, "--store leaves out crewship"},
 		{"absent item", func(d *desk) result { return d.run("show", "crewship:pins.md") }, 4, "pins.md"},
-		{"unknown tier", func(d *desk) result { return d.run("items", "--tier", "nope") }, 2, "nope"},
+		{"unknown tier", func(d *desk) result { return d.run("items", "--tier", "nope") }, 2, "there are AGENT"},
 		{"foreign cursor", func(d *desk) result { return d.run("items", "--cursor", "zzz") }, 2, "cursor"},
 		{"blank query", func(d *desk) result { return d.run("recall", "  ") }, 2, "blank"},
 		{"no mode", func(d *desk) result { return d.run("retain", "crewship:AGENT.md", "-", "--yes") }, 2, "--mode"},

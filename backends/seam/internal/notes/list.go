@@ -32,7 +32,7 @@ type listing struct {
 func (l listing) Check(key paging.Key) error {
 	if key.Tier != "" {
 		if _, ok := l.s.tier(key.Tier); !ok {
-			return model.Errorf(model.InvalidInput, "list", "unknown tier %q", key.Tier)
+			return model.Errorf(model.InvalidInput, "list", "unknown tier %q; there are %s", key.Tier, l.s.tierNames())
 		}
 	}
 	if l.s.cfg.Layout != nil {
