@@ -9,7 +9,7 @@ PKG     ?= ./...
 FUZZTIME ?= 20s
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 
-.PHONY: build demo test programs race bench bench-report lint vet-darwin fuzz golden poison-model screenshots soak soak-year dist packages packages-test clean
+.PHONY: help build demo test programs race bench bench-report lint vet-darwin fuzz golden poison-model screenshots soak soak-year dist packages packages-test clean
 
 build: ## the binary, for this machine
 	$(GO) build -tags "$(TAGS)" -ldflags "$(LDFLAGS)" -o bin/memdesk .
@@ -98,5 +98,8 @@ packages: ## deb, rpm, apk and Arch for amd64 and arm64 into dist/packages, with
 packages-test: ## the packages built twice, verified, installed, used and removed
 	STATIC="$(STATIC)" packaging/packages_test.sh
 
-clean:
+clean: ## remove what build, dist and packages made
 	rm -rf bin dist
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' Makefile
