@@ -453,6 +453,10 @@ func TestAListHasNothingThatGetCallsAbsent(t *testing.T) {
 	if r := call(t, c, "memory_list", nil); len(r.facts["items"].([]any)) != 1 || r.facts["total"] != 1.0 {
 		t.Errorf("%+v", r.facts)
 	}
+	d.Suspect = func(_ context.Context, _, _, text string) bool { return text == "x" }
+	if r := call(t, c, "memory_recall", args{"query": "x"}); len(r.facts["hits"].([]any)) != 0 || r.facts["total"] != nil {
+		t.Errorf("recall: %+v", r.facts)
+	}
 }
 
 // TestACutTextSaysSo: the text of an answer that does not hold all must say so, whatever the length of the lines, and

@@ -132,6 +132,8 @@ func (c *call) recall(ctx context.Context, query string, limit int, store, tier 
 		f, ok, err := c.hit(ctx, h)
 		if ok {
 			out.Hits = append(out.Hits, f)
+		} else {
+			out.Total = nil // the store's count has it, and perhaps others
 		}
 		if i := slices.IndexFunc(out.Stores, func(s storeFact) bool { return s.Store == h.Store }); err != nil && i >= 0 {
 			out.Stores[i].Error = cmp.Or(out.Stores[i].Error, "a hit could not be read and is left out: "+message(err))
