@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/mattn/go-sqlite3"
@@ -29,7 +30,7 @@ import (
 type rankIndex struct {
 	db   *sql.DB // nil when no file can match
 	rows []rowsOf
-	// texts are the rows in the order of their row ids, since the index in memory holds shortened ones (others).
+	// texts are the rows in the order of their row ids: the index in memory holds their short forms.
 	texts []string
 	// count and tokens are of the rows that cannot match and are not in db.
 	count, tokens int64
@@ -41,8 +42,11 @@ type rankIndex struct {
 type rowsOf struct {
 	label string
 	order string // the label, so that it sorts in the order of a walk: each directory bytewise
-	rows  []string
+	rows  []rankRow
 }
+
+// rankRow is a row, and the form of it that goes into the index (others).
+type rankRow struct{ text, short string }
 
 const rankSchema = `CREATE VIRTUAL TABLE memory_chunks USING fts5(file UNINDEXED, content, tokenize='unicode61')`
 
@@ -56,7 +60,7 @@ func (s *store) ranked(ctx context.Context, snap *snapshot, p *memoryDir, words 
 	tree := snap.of(p).tree
 	x := &rankIndex{}
 	var mu sync.Mutex
-	q := linesearch.AnyOf(words)
+	q, rest := linesearch.AnyOf(words), othersOf(words)
 	err = rootdir.InParallel(ctx, "recall", dir, tree.Len(), func(files *rootdir.Files, i int) error {
 		f := tree.At(i)
 		if !isRanked(f) {
@@ -85,19 +89,20 @@ func (s *store) ranked(ctx context.Context, snap *snapshot, p *memoryDir, words 
 		if !found {
 			n = countTokens(data)
 		}
-		var rows []string
+		var rows []rankRow
 		for row := range chunks(data) {
 			if !found {
 				count++
 				continue
 			}
-			text := bytes.Join(row, paragraphs)
-			if in, _ := q.In(text); in {
-				rows = append(rows, string(text))
+			text := string(bytes.Join(row, paragraphs))
+			short, tokens, in := rest.in(text)
+			if in {
+				rows = append(rows, rankRow{text, short})
 				continue
 			}
 			count++
-			n += countTokens(text)
+			n += tokens
 		}
 		mu.Lock()
 		defer mu.Unlock()
@@ -112,7 +117,7 @@ func (s *store) ranked(ctx context.Context, snap *snapshot, p *memoryDir, words 
 		return x, err
 	}
 	slices.SortFunc(x.rows, func(a, b rowsOf) int { return strings.Compare(a.order, b.order) })
-	return x, x.build(ctx, othersOf(words))
+	return x, x.build(ctx)
 }
 
 // isRanked reports whether Crewship indexes a file, as far as the walk tells.
@@ -126,7 +131,7 @@ func (x *rankIndex) close() {
 	}
 }
 
-func (x *rankIndex) build(ctx context.Context, short others) (err error) {
+func (x *rankIndex) build(ctx context.Context) (err error) {
 	x.db = sql.OpenDB(connector{":memory:"})
 	x.db.SetMaxOpenConns(1) // each connection would have a memory of its own
 	defer func() {
@@ -149,11 +154,11 @@ func (x *rankIndex) build(ctx context.Context, short others) (err error) {
 	}
 	for _, f := range x.rows {
 		for _, row := range f.rows {
-			if _, err := add.ExecContext(ctx, f.label, short.in(row)); err != nil {
+			if _, err := add.ExecContext(ctx, f.label, row.short); err != nil {
 				return err
 			}
+			x.texts = append(x.texts, row.text)
 		}
-		x.texts = append(x.texts, f.rows...)
 	}
 	if err := tx.Commit(); err != nil {
 		return err
@@ -164,21 +169,20 @@ func (x *rankIndex) build(ctx context.Context, short others) (err error) {
 // others shortens the words of a row that are none of a query's. A rank depends on their number, not on their
 // letters, and the index of one word is small.
 type others struct {
-	words []string // of the query
+	words []string // of the query, in lower case
 	short string   // stands for each other word; empty: they stay
 }
 
-// othersOf finds a letter or digit with which no word of the query begins. A word beyond ASCII may be folded to any
-// other.
+// othersOf finds a digit with which no word of the query begins.
 func othersOf(words []string) others {
 	firsts := ""
 	for _, w := range words {
-		if !isPlain(w) {
+		if strings.ContainsFunc(w, isForeign) {
 			return others{}
 		}
 		firsts += w[:1]
 	}
-	for _, c := range "0123456789abcdefghijklmnopqrstuvwxyz" {
+	for _, c := range "0123456789" {
 		if !strings.ContainsRune(firsts, c) {
 			return others{words, string(c)}
 		}
@@ -186,21 +190,42 @@ func othersOf(words []string) others {
 	return others{}
 }
 
-// in returns a row with its other words shortened. A word that touches one beyond ASCII stays: FTS5 alone tells where
-// that ends.
-func (o others) in(row string) string {
+// in returns a row with its other words shortened, and the number of its words. found is false for a row in which all are
+// others. A word with a foreign character stays: FTS5 alone tells where it ends.
+func (o others) in(row string) (short string, n int64, found bool) {
 	if o.short == "" {
-		return row
+		return row, 0, true
 	}
 	var b strings.Builder
-	for word := range strings.FieldsFuncSeq(row, func(r rune) bool { return r < utf8.RuneSelf && !isAlnum(byte(r)) }) {
-		if isPlain(word) && !slices.ContainsFunc(o.words, func(w string) bool { return len(word) >= len(w) && strings.EqualFold(word[:len(w)], w) }) {
+	for word := range strings.FieldsFuncSeq(row, func(r rune) bool { return !isForeign(r) && !isLetter(r) }) {
+		n++
+		if strings.ContainsFunc(word, isForeign) || slices.ContainsFunc(o.words, func(w string) bool { return mayBegin(word, w) }) {
+			found = true
+		} else {
 			word = o.short
 		}
 		b.WriteString(word)
 		b.WriteByte(' ')
 	}
-	return b.String()
+	return b.String(), n, found
+}
+
+// isForeign reports whether a character is none of those for which Go and FTS5 agree: Latin letters, digits, signs. FTS5
+// folds each of them to one letter, which may be ASCII.
+func isForeign(r rune) bool { return r >= 0x250 && (r < 0x2010 || r > 0x205e) && r != '€' }
+
+func isLetter(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
+
+// mayBegin reports whether a word can begin with a word of the query, of which a letter beyond ASCII may be any other.
+func mayBegin(word, of string) bool {
+	for _, want := range of {
+		r, n := utf8.DecodeRuneInString(word)
+		if n == 0 || r < utf8.RuneSelf && want < utf8.RuneSelf && unicode.ToLower(r) != want {
+			return false
+		}
+		word = word[n:]
+	}
+	return true
 }
 
 // addRest adds the rows that are not in the index to its record of totals: the numbers of rows, of tokens
@@ -373,16 +398,4 @@ func sections(text []byte) iter.Seq[[]byte] {
 			}
 		}
 	}
-}
-
-func isAlnum(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' }
-
-// isPlain reports whether a word is ASCII.
-func isPlain(word string) bool {
-	for i := range len(word) {
-		if word[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }

@@ -2,6 +2,7 @@ package crewship
 
 import (
 	"bytes"
+	"database/sql"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,6 +27,9 @@ func TestRanksAreThoseOfTheWholeIndex(t *testing.T) {
 		}
 		if i%10 == 0 {
 			text += "Zürich café naïve नमस्ते สวัสดี 👍🏽\n"
+		}
+		if i%7 == 0 {
+			text += "\n\n## Krk\nŽluťoučký kůň – „úpěl“ ďábelské ódy, " + strings.Repeat("naïve Ærø x², ", i) + "\n"
 		}
 		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("n%02d.md", i)), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -66,12 +70,44 @@ func TestRanksAreThoseOfTheWholeIndex(t *testing.T) {
 		}
 		return out, len(x.rows)
 	}
-	for _, query := range []string{"harbour", "harbour words", "MORE OR nothing", "zurich harbour", `"harbour long"`, "harb* AND par*"} {
-		all, everything := ranks([]string{"é"}, query, true) // a word that every file may contain
+	for _, query := range []string{"harbour", "harbour words", "MORE OR nothing", "zurich harbour", `"harbour long"`, "harb* AND par*", "kůň naive", "kun OR harbour", "x² ody", "úpě*", "Ærø"} {
+		all, everything := ranks([]string{"न"}, query, true) // a word that every row may contain
 		some, few := ranks(wordsOf(query), query, false)
 		if everything != 60 || few >= everything || len(all) == 0 || !slices.Equal(all, some) {
 			t.Errorf("%q: %d of %d files\n%q\nwant\n%q", query, few, everything, some, all)
 		}
+	}
+}
+
+// TestLettersAreThoseOfTheIndex: for each character that is not foreign, FTS5 must agree whether it is a letter, and fold it to one.
+func TestLettersAreThoseOfTheIndex(t *testing.T) {
+	db := sql.OpenDB(connector{":memory:"})
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	for _, text := range []string{rankSchema, "CREATE VIRTUAL TABLE words USING fts5vocab(memory_chunks, instance)"} {
+		if _, err := db.ExecContext(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n := 0
+	for r := range rune(0x3000) {
+		if isForeign(r) {
+			continue
+		}
+		n++
+		if _, err := db.ExecContext(t.Context(), "INSERT INTO memory_chunks(rowid, content) VALUES (?, ?)", r, "x"+string(r)+"y"); err != nil {
+			t.Fatal(err)
+		}
+		var words string
+		if err := db.QueryRowContext(t.Context(), "SELECT group_concat(term, ' ') FROM (SELECT term FROM words WHERE doc = ? ORDER BY offset)", r).Scan(&words); err != nil {
+			t.Fatal(err)
+		}
+		if isLetter(r) && (utf8.RuneCountInString(words) != 3 || strings.Contains(words, " ")) || !isLetter(r) && words != "x y" {
+			t.Errorf("%U: FTS5 has the words %q", r, words)
+		}
+	}
+	if n < 0x250 {
+		t.Errorf("only %d characters were looked at", n)
 	}
 }
 
