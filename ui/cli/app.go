@@ -11,10 +11,12 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/signal"
 	"os/user"
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -251,9 +253,11 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// asks adds the flag --yes, without which confirm asks.
+// asks adds the flag --yes, without which confirm asks. The command goes on and records its outcome when nobody reads its
+// output any more (`| head -1`): a SIGPIPE that is caught leaves only the error of the write.
 func (a *app) asks(c *cobra.Command) *cobra.Command {
 	c.Flags().BoolVar(&a.flags.yes, "yes", false, "do not ask")
+	c.PreRun = func(*cobra.Command, []string) { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 	return c
 }
 

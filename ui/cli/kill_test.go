@@ -177,3 +177,36 @@ func allBytes(t *testing.T, dir string) string {
 	}
 	return all.String()
 }
+
+// TestAnActOutlivesItsReader: both outputs are a pipe that nobody reads any more, as of `2>&1 | head -1`. The first line
+// must not end the act half way and without an outcome.
+func TestAnActOutlivesItsReader(t *testing.T) {
+	d := newDesk(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = d.dir, w, w
+	cmd.Env = []string{playEnv + "=" + strings.Join([]string{"--open", "crewship=" + d.mem, "forget", "crewship:AGENT.md", "crewship:daily/2026-05-21.md", "--yes"}, "\n")}
+	for k, v := range d.env {
+		cmd.Env = append(cmd.Env, k+"="+v)
+	}
+	if err := cmd.Run(); cmd.ProcessState.ExitCode() != 1 {
+		t.Errorf("it ended with %v", err)
+	}
+	if a, b := d.read("AGENT.md"), d.read("daily/2026-05-21.md"); a != "-" || b != "-" {
+		t.Errorf("left are %q and %q", a, b)
+	}
+	if v := d.bare("audit", "verify"); v.code != 0 || strings.Contains(v.out, "open intent") {
+		t.Errorf("audit verify: exit %d, %s", v.code, v.out)
+	}
+}
