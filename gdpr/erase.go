@@ -252,8 +252,8 @@ func (x *run) do(ctx context.Context) error {
 	err = x.carryOut(ctx)
 	x.addTally()
 	if err != nil {
-		x.problem(ownStore, brokenOff)
-		x.out.Status, x.out.Reason = StatePartial, brokenOff+"; run it again"
+		x.problem(ownStore, BrokenOff)
+		x.out.Status, x.out.Reason = StatePartial, BrokenOff+"; run it again"
 		_ = x.finish(ctx) // where it fails too, the request stays as after a crash
 		return err
 	}
@@ -261,8 +261,8 @@ func (x *run) do(ctx context.Context) error {
 	return x.finish(ctx)
 }
 
-// brokenOff is why a run is partial that an error ended.
-const brokenOff = "the run was broken off before its end"
+// BrokenOff is why a run is partial that an error ended.
+const BrokenOff = "the run was broken off before its end"
 
 // carryOut goes through the stores and memdesk's own files, then verifies them.
 func (x *run) carryOut(ctx context.Context) error {

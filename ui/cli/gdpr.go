@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"memdesk/gdpr/identifier"
 	"memdesk/gdpr/receipt"
 	"memdesk/gdpr/subject"
+	"memdesk/jobs"
 	"memdesk/model"
 	"memdesk/operator"
 )
@@ -218,7 +220,7 @@ func (a *app) gdprStatusCommand(name, short string) *cobra.Command {
 	return a.listing(&cobra.Command{
 		Use: name + " [REQUEST]", Short: short,
 		Long: short + ". REQUEST is a request's id, or the person's id as it was filed:\nthat finds a request also when their data is gone.",
-		RunE: a.onDesk("", func(_ context.Context, d *operator.Erasures, args []string) error {
+		RunE: a.onDesk("", func(ctx context.Context, d *operator.Erasures, args []string) error {
 			tab, err := a.listed("REQUEST", "STATE", "DEADLINE", "DUE", "BY", "NOTE")
 			if err != nil {
 				return err
@@ -229,12 +231,34 @@ func (a *app) gdprStatusCommand(name, short string) *cobra.Command {
 			} else if all[0], err = d.Get(args[0]); err != nil {
 				return err
 			}
+			a.noteStopped(ctx, all)
 			if len(all) > 0 || err == nil {
 				putAll(tab.orSay("no requests"), "request", all, newRequestRow)
 			}
 			return err // the others are shown
 		}),
 	}, true)
+}
+
+// noteStopped gives a reason to requests that say running although nobody works on them: their process was killed.
+// Where the jobs cannot be read, that is not known.
+func (a *app) noteStopped(ctx context.Context, all []gdpr.Due) {
+	if !slices.ContainsFunc(all, func(r gdpr.Due) bool { return r.State == gdpr.StateRunning }) {
+		return
+	}
+	_ = a.withJobs(ctx, func(r *jobs.Runner) error {
+		d, err := a.session.Erasures(r, operator.Away{})
+		if err != nil {
+			return err
+		}
+		runs, _ := d.Requests(ctx) // beside a damaged request the others
+		for _, run := range runs {
+			if i := slices.IndexFunc(all, func(r gdpr.Due) bool { return r.ID == run.ID }); i >= 0 && run.Stopped() {
+				all[i].Reason = gdpr.BrokenOff + "; run it again"
+			}
+		}
+		return nil
+	})
 }
 
 func (a *app) gdprPlanCommand() *cobra.Command {

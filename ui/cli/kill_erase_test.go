@@ -374,7 +374,11 @@ func (f faults) once(t *testing.T, k *killDesk, strace []string, call string, nt
 		t.Fatalf("%s: it was not killed, it failed with %d: %s", at, code, out)
 	}
 	// An unclean layer must not count as done, and the typed id must find it.
-	state := k.on("gdpr", "status", killPerson, "--json").want(t, 0).last(t, "request")["state"]
+	row := k.on("gdpr", "status", killPerson, "--json").want(t, 0).last(t, "request")
+	state := row["state"]
+	if state == "running" && !strings.Contains(fmt.Sprint(row["reason"]), "broken off") {
+		t.Errorf("%s: status says running, reason %q, and nobody works on it", at, row["reason"])
+	}
 	if state != "complete" {
 		if left := k.leaks(); len(left) > 0 {
 			t.Errorf("%s: before it goes on: %q", at, left)
