@@ -76,11 +76,8 @@ func (d *Desk) noSession(key string) string {
 
 // approve records an approval of a key; sign is nil for one by the session.
 func (d *Desk) approve(ctx context.Context, id, planHash, print string, sign func(*Approval) error) (Due, error) {
-	r, err := d.load(id)
+	r, err := d.live(id, "gdpr-approve")
 	if err != nil {
-		return Due{}, err
-	}
-	if err := r.over("gdpr-approve"); err != nil {
 		return Due{}, err
 	}
 	p, err := d.Plan(id)

@@ -51,11 +51,8 @@ type Looked struct {
 // run counts the attestation.
 func (d *Desk) Attest(ctx context.Context, id string, fleet *backends.Fleet, in Looked) (Due, error) {
 	const op = "gdpr-attest"
-	r, err := d.load(id)
+	r, err := d.live(id, op)
 	if err != nil {
-		return Due{}, err
-	}
-	if err := r.over(op); err != nil {
 		return Due{}, err
 	}
 	if strings.TrimSpace(in.Ground) == "" {

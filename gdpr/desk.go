@@ -262,6 +262,27 @@ func (d *Desk) load(id string) (Request, error) {
 	return r, nil
 }
 
+// live loads a request, and refuses one that has ended.
+func (d *Desk) live(id, op string) (Request, error) {
+	r, err := d.load(id)
+	if err == nil {
+		err = r.over(op)
+	}
+	return r, err
+}
+
+// unended is live, and refuses one that was carried out and only not closed yet, too.
+func (d *Desk) unended(id, op string) (Request, error) {
+	r, err := d.live(id, op)
+	if err != nil {
+		return r, err
+	}
+	if _, ok := d.receipted(&r); ok {
+		return r, model.Errorf(model.Conflict, op, "request %s was carried out and not closed: `memdesk gdpr erase %s --plan-hash %s` closes it", r.ID, r.ID, r.PlanHash)
+	}
+	return r, nil
+}
+
 func (d *Desk) save(r *Request) error {
 	if err := d.prepare(); err != nil {
 		return err
@@ -312,21 +333,21 @@ func (d *Desk) edit(ctx context.Context, r *Request, fn func(*Request) error) er
 
 // change edits a request that is not complete, on record.
 func (d *Desk) change(ctx context.Context, id, action string, edit func(*Request) error) (Due, error) {
-	r, err := d.load(id)
+	r, err := d.live(id, action)
 	if err != nil {
 		return Due{}, err
 	}
-	if err := r.over(action); err != nil {
-		return Due{}, err
-	}
-	err = d.act(ctx, &r, action, nil, func(context.Context) (map[string]int64, error) {
-		return nil, d.edit(ctx, &r, func(r *Request) error {
-			if err := r.over(action); err != nil {
-				return err
-			}
-			return edit(r)
-		})
+	return d.amend(ctx, &r, action, nil, func(r *Request) error {
+		if err := r.over(action); err != nil {
+			return err
+		}
+		return edit(r)
 	})
+}
+
+// amend edits a request on record, whatever its state.
+func (d *Desk) amend(ctx context.Context, r *Request, action string, counts map[string]int64, edit func(*Request) error) (Due, error) {
+	err := d.act(ctx, r, action, counts, func(context.Context) (map[string]int64, error) { return nil, d.edit(ctx, r, edit) })
 	if err != nil {
 		return Due{}, err
 	}

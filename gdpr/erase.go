@@ -129,11 +129,8 @@ func (d *Desk) newRun(r *Request, p Plan, m *subject.Matcher, fleet *backends.Fl
 // identity is not in doubt, a large share was confirmed, and a second operator has approved where that is
 // demanded. Refusals are audited. It changes nothing else.
 func (d *Desk) Authorise(ctx context.Context, o Order) (Plan, error) {
-	r, err := d.load(o.Request)
+	r, err := d.live(o.Request, "gdpr-erase")
 	if err != nil {
-		return Plan{}, err
-	}
-	if err := r.over("gdpr-erase"); err != nil {
 		return Plan{}, err
 	}
 	if r.PausedSince != "" {

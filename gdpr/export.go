@@ -50,11 +50,8 @@ type exportItem struct {
 // holds at most one text, and a part of a large file beside the items. It returns the number of texts and
 // what could not be searched.
 func (d *Desk) Export(ctx context.Context, id, out string, fleet *backends.Fleet) (int64, []string, error) {
-	r, err := d.load(id)
+	r, err := d.live(id, "gdpr-export")
 	if err != nil {
-		return 0, nil, err
-	}
-	if err := r.over("gdpr-export"); err != nil {
 		return 0, nil, err
 	}
 	if _, err := os.Lstat(out); err == nil {

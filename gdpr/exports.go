@@ -132,18 +132,12 @@ func (d *Desk) MarkExport(ctx context.Context, id string, n int, state string) (
 			return Due{}, model.Errorf(model.Conflict, op, "of export %d there is still what an interrupted one left, %s beside it: delete that first", n, filepath.Base(parts[0]))
 		}
 	}
-	err = d.act(ctx, &r, op, map[string]int64{"export": int64(n)}, func(context.Context) (map[string]int64, error) {
-		return nil, d.edit(ctx, &r, func(r *Request) error {
-			if i := slices.IndexFunc(r.Exports, numbered); i >= 0 {
-				r.Exports[i].State, r.Exports[i].At = state, d.Clock.Now().UTC()
-			}
-			return nil
-		})
+	return d.amend(ctx, &r, op, map[string]int64{"export": int64(n)}, func(r *Request) error {
+		if i := slices.IndexFunc(r.Exports, numbered); i >= 0 {
+			r.Exports[i].State, r.Exports[i].At = state, d.Clock.Now().UTC()
+		}
+		return nil
 	})
-	if err != nil {
-		return Due{}, err
-	}
-	return r.due(d.Clock.Now()), nil
 }
 
 // pathOf is the path of an export. One that named the subject is found by its hash in its directory; where that is

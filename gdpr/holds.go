@@ -280,17 +280,11 @@ func (d *Desk) Unhold(ctx context.Context, id string, holds ...Hold) (Due, error
 			return Due{}, model.Errorf(model.NotFound, op, "%s is not on hold under request %s", model.Ref{Store: h.Store, ID: h.ID}.String(), id)
 		}
 	}
-	err = d.act(ctx, &r, op, nil, func(context.Context) (map[string]int64, error) {
-		return nil, d.edit(ctx, &r, func(r *Request) error {
-			r.Holds = without(key, r.Holds, holds)
-			if !r.Done() {
-				r.void()
-			}
-			return nil
-		})
+	return d.amend(ctx, &r, op, nil, func(r *Request) error {
+		r.Holds = without(key, r.Holds, holds)
+		if !r.Done() {
+			r.void()
+		}
+		return nil
 	})
-	if err != nil {
-		return Due{}, err
-	}
-	return r.due(d.Clock.Now()), nil
 }

@@ -211,17 +211,6 @@ func (p *Plan) shared(fleet *backends.Fleet) map[int]string {
 	return out
 }
 
-// unended refuses an act on a request that has ended, or was carried out and only not closed yet.
-func (d *Desk) unended(r *Request, op string) error {
-	if err := r.over(op); err != nil {
-		return err
-	}
-	if _, ok := d.receipted(r); ok {
-		return model.Errorf(model.Conflict, op, "request %s was carried out and not closed: `memdesk gdpr erase %s --plan-hash %s` closes it", r.ID, r.ID, r.PlanHash)
-	}
-	return nil
-}
-
 // errDamagedPlan is a plan's file that cannot be read.
 var errDamagedPlan = errors.New("the earlier plan cannot be read, so nobody can say what is still to do by it")
 

@@ -22,11 +22,8 @@ func (d *Desk) MakePlan(ctx context.Context, id string, fleet *backends.Fleet, s
 
 // makePlan is MakePlan with the search for it.
 func (d *Desk) makePlan(ctx context.Context, id string, fleet *backends.Fleet, search func(context.Context, *Request) (Plan, error)) (Plan, error) {
-	r, err := d.load(id)
+	r, err := d.unended(id, "gdpr-plan")
 	if err != nil {
-		return Plan{}, err
-	}
-	if err := d.unended(&r, "gdpr-plan"); err != nil {
 		return Plan{}, err
 	}
 	var p Plan
@@ -42,11 +39,8 @@ func (d *Desk) makePlan(ctx context.Context, id string, fleet *backends.Fleet, s
 		if err != nil {
 			return nil, err
 		}
-		defer filelock.Close(run.f)          // the lock file holds nothing that could be lost
-		if r, err = d.load(id); err == nil { // as it is under the lock: a run may just have ended
-			err = d.unended(&r, "gdpr-plan")
-		}
-		if err != nil {
+		defer filelock.Close(run.f)                          // the lock file holds nothing that could be lost
+		if r, err = d.unended(id, "gdpr-plan"); err != nil { // as it is under the lock: a run may just have ended
 			return nil, err
 		}
 		was := r

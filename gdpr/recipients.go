@@ -66,22 +66,16 @@ func (d *Desk) Tell(ctx context.Context, id, name, told, answered string) (Due, 
 			return Due{}, model.Errorf(model.InvalidInput, op, "%s is in the future, or before the request was received on %s", on, r.Received)
 		}
 	}
-	err = d.act(ctx, &r, op, nil, func(context.Context) (map[string]int64, error) {
-		return nil, d.edit(ctx, &r, func(r *Request) error {
-			i := slices.IndexFunc(r.Recipients, func(o receipt.Recipient) bool { return o.Name == name })
-			if i < 0 {
-				i, r.Recipients = len(r.Recipients), append(r.Recipients, receipt.Recipient{Name: name, Stores: []string{}})
-			}
-			r.Recipients[i].Told = cmp.Or(told, r.Recipients[i].Told)
-			r.Recipients[i].Answered = cmp.Or(answered, r.Recipients[i].Answered)
-			if o := r.Recipients[i]; o.Answered != "" && o.Answered < o.Told {
-				return model.Errorf(model.InvalidInput, op, "%s cannot have answered on %s: it was told on %s", name, o.Answered, o.Told)
-			}
-			return nil
-		})
+	return d.amend(ctx, &r, op, nil, func(r *Request) error {
+		i := slices.IndexFunc(r.Recipients, func(o receipt.Recipient) bool { return o.Name == name })
+		if i < 0 {
+			i, r.Recipients = len(r.Recipients), append(r.Recipients, receipt.Recipient{Name: name, Stores: []string{}})
+		}
+		r.Recipients[i].Told = cmp.Or(told, r.Recipients[i].Told)
+		r.Recipients[i].Answered = cmp.Or(answered, r.Recipients[i].Answered)
+		if o := r.Recipients[i]; o.Answered != "" && o.Answered < o.Told {
+			return model.Errorf(model.InvalidInput, op, "%s cannot have answered on %s: it was told on %s", name, o.Answered, o.Told)
+		}
+		return nil
 	})
-	if err != nil {
-		return Due{}, err
-	}
-	return r.due(d.Clock.Now()), nil
 }

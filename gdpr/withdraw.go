@@ -18,11 +18,8 @@ func (d *Desk) Withdraw(ctx context.Context, id, reason string) (Due, error) {
 	if reason = strings.TrimSpace(reason); reason == "" {
 		return Due{}, model.Errorf(model.InvalidInput, op, "a withdrawal needs its reason: who took the request back, and why")
 	}
-	r, err := d.load(id)
+	r, err := d.live(id, op)
 	if err != nil {
-		return Due{}, err
-	}
-	if err := r.over(op); err != nil {
 		return Due{}, err
 	}
 	if err := d.refuseErased(ctx, &r, op, "the reason", reason); err != nil {
@@ -36,10 +33,7 @@ func (d *Desk) Withdraw(ctx context.Context, id, reason string) (Due, error) {
 	if err != nil {
 		return Due{}, err
 	}
-	if r, err = d.load(id); err == nil { // as it is under the lock: a run may just have ended
-		err = d.unended(&r, op)
-	}
-	if err != nil {
+	if r, err = d.unended(id, op); err != nil { // as it is under the lock: a run may just have ended
 		return Due{}, errors.Join(err, lock.close())
 	}
 	err = d.act(ctx, &r, op, nil, func(ctx context.Context) (map[string]int64, error) {
