@@ -112,18 +112,18 @@ func TestLinearWriting(t *testing.T) {
 			says: []string{"the role is reader", "Not here: this console is read-only", "Not here: this console is read-only", "Not here: this console is read-only", "Not here: this console is read-only", "this cannot be lifted here", "Not here: this console is read-only", "Not here: this console is read-only"}},
 		{name: "forget, changed meanwhile", desk: []func(*tui.Options, map[string]*fake){meddled}, lines: daily("forget 1", "2026-05-20.md", ""), says: []string{"NOT done: it has changed meanwhile: nothing was forgotten", "Conflict.", "This is its state now", "written by somebody else"}},
 		{name: "forget marked", desk: []func(*tui.Options, map[string]*fake){staging}, lines: daily("mark 1-2", "forget", "no", "forget", "forget", "both are old", "refresh", "undo last", "undo", "", "refresh"),
-			says: []string{"2 rows marked.", "Forget 2 items?", "This removes 2 items (", "Nothing was changed.", "Forget 2 items?", "Reason", "done: 2 of 2 items", "0 items.", "Undo the last act on 2 items?", "done: 2 of 2", "2 items."}},
+			says: []string{"2 rows marked.", "Forget 2 items?", "This removes 2 items (", "Nothing was changed.", "Forget 2 items?", "Reason", "2 items forgotten", "0 items.", "Undo the last act on 2 items?", "2 items put back", "2 items."}},
 		{name: "forget several", desk: []func(*tui.Options, map[string]*fake){staging}, lines: lines{"store crewship", "mark 3", "forget 1 2", "no", "forget 9 1"},
 			says: []string{"1 row marked.", "Forget 2 items?", "Nothing was changed.", "There is no item 9"}, never: "Forget 3 items?"},
 		{name: "two stores", lines: daily("store hostile", "back", "1", "forget 1", "no", "create", "."), says: []string{"The numbers are those of the items of crewship again.", "Wednesday", "Forget " + wednesday, "Create an item in the store crewship?"}},
 		{name: "what is due", desk: []func(*tui.Options, map[string]*fake){func(o *tui.Options, _ map[string]*fake) { o.Due = []string{"1 request is due"} }}, lines: lines{"tiers"}, says: []string{"Notices.", "1 request is due", "memdesk> 13 rows."}},
 		{name: "start", desk: []func(*tui.Options, map[string]*fake){func(o *tui.Options, _ map[string]*fake) { o.Notices = []string{"the disk is full"} }}, lines: lines{"notices", "tiers"}, says: []string{"Notices.", "the disk is full", "memdesk> ", "the disk is full", "memdesk> 13 rows."}, never: "esc closes"},
 		{name: "the console's own commands", lines: lines{"kept", "rescan", "messages", "quit now", "quit", "tiers"}, says: []string{"Kept texts.", "0 texts.", "No text was put aside", "stories need a state directory", "Messages.", "nothing is noted", "quit takes nothing after it", "memdesk> left memdesk"}},
-		{name: "forget marked in production", lines: daily("mark all", "forget", "forget", "forget", "crewship", ""), says: []string{"2 rows marked", "Type crewship to do it", "Nothing was changed.", "Type crewship to do it", "done: 2 of 2 items"}},
+		{name: "forget marked in production", lines: daily("mark all", "forget", "forget", "forget", "crewship", ""), says: []string{"2 rows marked", "Type crewship to do it", "Nothing was changed.", "Type crewship to do it", "2 items forgotten"}},
 		{name: "marks", lines: daily("mark 9", "mark x", "mark 1 2", "unmark", "forget", "audit", "mark 1"), says: []string{"There is no item 9", "Give numbers", "2 rows marked", "0 rows marked", "Say which", "Rows of this list cannot be marked"}},
 		{name: "marks, and an act on one row", lines: lines{"quarantine", "mark 1", "release", "rule"}, says: []string{"1 row marked.", "Say which", "Say which"}},
 		{name: "left undone", desk: []func(*tui.Options, map[string]*fake){meddled, staging}, lines: daily("mark 1-2", "forget", "forget", "", "1", "back", "1"),
-			says: []string{"2 of 2 items, 2 failed", "1. left: " + wednesday + " in crewship. it has changed since it was marked", "The numbers are those of the items of crewship again.", "written by somebody else"}},
+			says: []string{"2 items left", "1. left: " + wednesday + " in crewship. it has changed since it was marked", "The numbers are those of the items of crewship again.", "written by somebody else"}},
 		{name: "undo list", lines: daily("forget 1", "2026-05-20.md", "", "undo", "1", "restore 1", "no", "undo undo-1", "undo", "", "refresh", "undo undo-7", "back", "refresh"),
 			says: []string{"Done: forgot", "Undo.", "1 change.", "1 damaged entry", "1. forget of " + wednesday + " in crewship, 2026-05-21 09:30:00Z, 79 B", "kept until", "Undo the forget of", "Nothing was changed.", "Undo the forget of", "put back:", "0 changes.", "the entry undo-7 was used already or has expired", "of the items of crewship", "2 items."}},
 		{name: "nothing to undo", lines: lines{"undo last", "z"}, says: []string{"nothing was done here yet", "nothing was done here yet"}},
@@ -217,7 +217,7 @@ func TestLinearReview(t *testing.T) {
 		{"release wants a reason", []string{"quarantine", "release 1", "# Engineering", ".", "release", "CREW.md", ""}, []string{"Reason, for the audit log, required", "A reason is required.", "not saved; your text is kept"}},
 		{"release", []string{"quarantine", "release 1", "# Engineering", ".", "release", "CREW.md", "cleaned by hand", "refresh"}, []string{"Done: released crews/eng/shared/CREW.md", "undo undo-1", "2 entries."}},
 		{"delete", []string{"quarantine", "delete 1", "no", "delete 1", "CREW.md", "", "refresh", "delete 1", "release 1"}, []string{"Delete the quarantine entry of crews/eng/shared/CREW.md?", "Nothing was changed.", "Done: forgot q/1", "2 entries.", "Not here: the store's quarantine holds no such entry", "Not here:"}},
-		{"bulk by rule", []string{"quarantine", "rule 1", "mark 3", "delete", "crewship", "old"}, []string{"1 row marked", "2 rows marked", "Delete 2 entries?", "Type crewship", "done: 2 of 2 entries"}},
+		{"bulk by rule", []string{"quarantine", "rule 1", "mark 3", "delete", "crewship", "old"}, []string{"1 row marked", "2 rows marked", "Delete 2 entries?", "Type crewship", "2 entries deleted"}},
 		{"other lists", []string{"release 1", "store crewship", "delete 1", "keep base 1", "hold 1", "keep", "merge 1"}, []string{"another list. These words bring one: quarantine.", "another list", "another list. These words bring one: conflicts.", "show, with the number of a request", `"keep" could be keep base, keep copy, keep both`, "another list"}},
 		{"audit", []string{"audit", "next", "1", "audit actor:ann action:forget outcome:ok since:2026-05-21T09:20 until:2026-05-21", "filter phase:intent", "audit colour:red", "audit since:x", "audit actor:nobody"},
 			[]string{"1,204 records.", "chain verified to record 1204", "1. Record 1,204", "next goes on.", "1. Record 1,184", "record 1,184", "actor: ann", "6. Record 1,194", "End of the list", "intent", `there is no field "colour"`, `"x" is no time`, "End of the list."}},
@@ -256,7 +256,7 @@ func TestLinearConflicts(t *testing.T) {
 		{"merge in the editor", false, []string{"conflicts", "merge 3", "edit", ".old", ".", "resolve", ""}, []string{"Difference 1 of 3", "The text as it stands", "The marks of the merge", "Done: resolved"}},
 		{"merge, no", false, []string{"conflicts", "merge 3", "base", "", "merge 1", ""}, []string{"Difference 2 of 3", "Nothing was changed.", "Difference 1 of 1", "Nothing was changed."}},
 		{"moved", true, []string{"conflicts", "keep base 3", "keep base", ""}, []string{"NOT done: not resolved: the copy is not as it was shown", "A side has changed", "added: written by somebody else"}},
-		{"redundant", false, []string{"conflicts", "redundant", "no", "redundant", "remove", "refresh"}, []string{"Remove 1 redundant copy?", "1 more of Resilio Sync stay", "Nothing was changed.", "done: 1 of 1", "4 conflicts."}},
+		{"redundant", false, []string{"conflicts", "redundant", "no", "redundant", "remove", "refresh"}, []string{"Remove 1 redundant copy?", "1 more of Resilio Sync stay", "Nothing was changed.", "1 conflict resolved", "4 conflicts."}},
 		{"filter", false, []string{"conflicts garden", "filter", "keep both 9", "keep base"}, []string{"1 conflict.", "5 conflicts.", "There is no conflict 9", "Say which"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -328,7 +328,7 @@ func TestLinearStopsLongWork(t *testing.T) {
 	out.until("Type stop to end it")
 	say("store crewship pins", "stop")
 	out.until("Stopping.")
-	out.until("stopped: 0 of 2 items")
+	out.until("stopped at 0 of 2 items")
 	out.until("1. pins")
 	_ = w.Close()
 	if err := <-ended; err != nil {

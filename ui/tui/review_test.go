@@ -39,7 +39,7 @@ func TestQuarantineByRule(t *testing.T) {
 	r.press("4").see("1 of 3").press("R").see("1 row marked", "1 marked").press("j", "j").press(" ").see("2 marked")
 	r.asked("d", "Delete 2 entries?").see("1 source still poisoned, and left as it is:", "crewship:crews/eng/shared/CREW.md", "2 of 2: undo cannot restore it").press("esc").see("cancelled")
 	r.press("u").press("*").see("3 marked").asked("d", "Delete 2 entries?").see("This removes 2", "type crewship to confirm")
-	r.press("tab", "tab").press("crewship").press("tab").see("[Delete]").press("enter").see("done: 2 of 2", "; none of their sources is poisoned now", "forgotten", "cannot be undone").press("esc").see("1 of 1")
+	r.press("tab", "tab").press("crewship").press("tab").see("[Delete]").press("enter").see("2 entries deleted", "; none of their sources is poisoned now", "cannot be undone").press("esc").see("1 of 1")
 }
 
 // Entries whose source still contains the blocked text return as live items: the console must say how
@@ -48,7 +48,7 @@ func TestQuarantineBulkSaysWhatIsStillPoisoned(t *testing.T) {
 	t.Parallel()
 	r, _ := noted(t, "desk,acts,lingers", 120, 30)
 	r.press("4").see("1 of 3").press("*").see("3 marked").asked("d", "Delete 2 entries?").press("tab", "tab").press("crewship").press("tab").see("[Delete]").press("enter")
-	r.see("done: 2 of 2 entries; 1 still poisoned at the source, which stays listed").press("esc").see("of 2")
+	r.see("2 entries deleted; 1 still poisoned at the source, which stays listed").press("esc").see("of 2")
 	one, _ := noted(t, "desk,acts,lingers", 120, 30)
 	one.press("4").see("1 of 3").asked("d", "Delete the quarantine").press("tab", "tab").press("CREW.md").press("enter").see("[Delete]").press("enter").see("entry deleted; its source is still poisoned and stays listed")
 }

@@ -98,7 +98,7 @@ func TestTakeBack(t *testing.T) {
 		r.press("ctrl+u").press("s-42").press("tab", "tab").see("[Preview]").press("enter").see("what s-42 wrote since 2026-05-20", "0 to forget", "enter cancel")
 		r.press("tab").see("[Change]").press("enter").form("known as").press("tab", "ctrl+u").press("yesterday").press("tab").press("enter").form(`✖ "yesterday" is no time`).press("ctrl+u").press("36h")
 		r.press("shift+tab", "ctrl+u").press("nobody").press("tab", "tab").press("enter").form("Nothing is noted that nobody wrote since 36h.").press("esc").see("cancelled")
-		r.asked("T", "Take back what ada").press("tab").press("they lied").press("tab").press("ada").press("tab").see("[Take back]").press("enter").see("done: 2 of 2 items", "forgotten", "left")
+		r.asked("T", "Take back what ada").press("tab").press("they lied").press("tab").press("ada").press("tab").see("[Take back]").press("enter").see("2 items: 1 forgotten, 1 left")
 		r.press("esc").asked("z", "Undo the forget of").press("esc").see("cancelled")
 		r.asked("T", "Take back what ada").see("enter cancel").press("y").see("y: the name has to be typed first", "▌type ada to confirm", "enter next").press("enter").see("[Take back]").press("enter").see("type the name first: ada").press("esc").see("cancelled").press("q")
 		raw, err := r.left()
@@ -127,10 +127,10 @@ func TestTakeBackFails(t *testing.T) {
 	t.Parallel()
 	r := startRobot(t, start{scenario: "desk,meddle,origins", width: 120, height: 30, env: []string{"HOME=" + t.TempDir()}})
 	r.see("[2 Tiers]", "48,210").press("4").see("1 of 3").asked("T", "Take back what ada").press("tab", "tab").press("ada").press("tab").see("[Take back]").press("enter")
-	r.see("not known", "1 failed", "the store is full")
+	r.see("2 items: 1 not known, 1 left", "the store is full")
 	lost := startRobot(t, start{scenario: "desk,down,origins", width: 120, height: 30, env: []string{"HOME=" + t.TempDir()}})
 	lost.see("[2 Tiers]", "48,210").press("4").see("1 of 3").asked("T", "Take back what ada").press("tab", "tab").press("ada").press("tab").see("[Take back]").press("enter")
-	lost.see("not known", "1 failed", "whether it was taken back is not known: no answer")
+	lost.see("2 items: 1 not known, 1 left", "whether it was taken back is not known: no answer")
 }
 
 var _ desk.OriginSource = originsFake{}

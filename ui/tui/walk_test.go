@@ -208,7 +208,7 @@ func TestWalkTheWork(t *testing.T) {
 		r, _, gate := gated(t, w, h)
 		r.press("C").see("stopping")
 		remove(t, gate)
-		r.see("stopped: 1 of 2 items", "forgotten").press("esc").see("[2 Tiers]", "of 5")
+		r.see("stopped at 1 of 2 items: 1 forgotten").press("esc").see("[2 Tiers]", "of 5")
 	})
 }
 
@@ -226,7 +226,7 @@ func TestWalkTheErasure(t *testing.T) {
 	for key, question := range map[string]string{"E": "for good?", "x": "Export everything", "T": "The deadline of"} {
 		r.asked(key, question).press("enter").see("cancelled")
 	}
-	r.press("v").see("Layers of", "looked at now", "✖ something left", "of 77 layers, ").press("esc").see("· planned")
+	r.press("v").see("Layers of", "looked at now", "77 layers: 49 something left, ").press("esc").see("· planned")
 	db, err := sql.Open("sqlite3", "file:"+filepath.Join(o.dir, "graph.db")+"?_txlock=immediate")
 	if err != nil {
 		t.Fatal(err)

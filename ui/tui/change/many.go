@@ -21,14 +21,13 @@ import (
 
 // Target is an item of long work.
 type Target struct {
-	Ref   model.Ref
-	Name  string // as it is shown
-	Title string // empty: the name says it
-	Seen  model.Revision
-	Stamp string
-	Bytes int64
-	// Hidden: the current filter does not show it.
-	Hidden bool
+	Ref    model.Ref
+	Name   string // as it is shown
+	Title  string // empty: the name says it
+	Seen   model.Revision
+	Stamp  string
+	Bytes  int64
+	Hidden bool // the current filter does not show it
 }
 
 // forgetEach removes items that have not changed since they were marked; after may be nil.
@@ -82,11 +81,11 @@ func forgetOne(d *desk.Desk, ctx context.Context, b *task.Bulk, t Target, why st
 		o.Ok, o.Word = true, "gone already"
 		return o
 	}
-	o.Ok, o.Word = true, "forgotten"
+	o.Ok, o.Word = true, map[string]string{"item": "forgotten", "entry": "deleted"}[b.Noun]
 	d.Stuck.Took(d.Esc, done)
 	switch {
 	case done.Obstacle != "":
-		o.Why = d.Esc.Sprintf("kept as %s, but it cannot be undone: %s", done.Undo, d.Esc.LineMax(done.Obstacle, prose.MaxReason))
+		o.Why = d.Esc.Sprintf("it cannot be undone: %s; kept as %s", d.Esc.LineMax(done.Obstacle, prose.MaxReason), done.Undo)
 	case done.Undo != "":
 		b.Locked(func() { b.Undo = append(b.Undo, done.Undo) })
 	default:

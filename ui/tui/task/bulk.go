@@ -2,7 +2,6 @@
 package task
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,7 +70,6 @@ type Bulk struct {
 	Kind, Title string // of the job: no names
 	Noun        string
 	Total       int
-	Bad         string // word for outcomes that count as failures; empty: failed
 	Ready       string // word for the end of a complete search
 	Run         func(ctx context.Context, j operator.Running, b *Bulk) error
 	Then        func() tea.Cmd // runs when it has ended on the screen; nil: nothing
@@ -140,35 +138,53 @@ func (b *Bulk) Settle(rows []Outcome, found string) {
 	}
 }
 
+// became counts what became of the items, by the words of their outcomes in the order in which they came.
+func (b *Bulk) became(esc safetext.Escaper) safetext.Text {
+	count, words := map[string]int{}, []string{}
+	for _, o := range b.rows {
+		if count[o.Word]++; count[o.Word] == 1 {
+			words = append(words, o.Word)
+		}
+	}
+	total, noun := b.Total, b.Noun
+	if b.found != "" {
+		total, noun = len(b.rows), b.found
+	}
+	text := esc.Const(prose.Plural(total, noun))
+	if len(words) == 1 && len(b.rows) == total {
+		return esc.Sprintf("%s %s", text, words[0])
+	} else if len(b.rows) < total {
+		text = esc.Sprintf("%s of %s", prose.Group(len(b.rows)), text)
+	}
+	for i, w := range words {
+		text = esc.Sprintf("%s%s %s %s", text, []string{":", ","}[min(i, 1)], prose.Group(count[w]), w)
+	}
+	return text
+}
+
 func (b *Bulk) numbers(esc safetext.Escaper) safetext.Text {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	done, total, noun := len(b.rows), b.Total, b.Noun
-	if b.found != "" {
-		total, noun = done, b.found
-	}
-	text, end := esc.Sprintf("%s of %s", prose.Group(done), prose.Plural(total, noun)), "done"
-	if b.Failed > 0 && b.Ready != "" {
-		text, end = esc.Sprintf("%s of %s searched", prose.Group(done-b.Failed), prose.Plural(total, noun)), b.Ready
-	} else if b.Failed > 0 {
-		text, end = esc.Sprintf("%s, %s %s", text, prose.Group(b.Failed), cmp.Or(b.Bad, "failed")), "ended"
-	} else if b.Ready != "" {
-		text, end = esc.Sprintf("%s searched", text), b.Ready
+	text := b.became(esc)
+	if b.Ready != "" {
+		text = esc.Sprintf("%s of %s searched", prose.Group(len(b.rows)-b.Failed), prose.Plural(b.Total, b.Noun))
 	}
 	switch {
 	case !b.ended && !b.now.IsEmpty():
 		return esc.Sprintf("%s. %s. C stops; esc leaves it running.", text, b.now)
 	case !b.ended:
 		return esc.Sprintf("%s. C stops after the %s under way; esc leaves it running.", text, b.Noun)
-	case b.stopped && done < total:
-		return esc.Sprintf("stopped: %s; the rest was left as it is", text)
+	case b.stopped && len(b.rows) < b.Total:
+		return esc.Sprintf("stopped at %s; the rest was left as it is", text)
 	case b.Err != nil && b.Failed == 0:
-		return esc.Sprintf("ended early: %s: %s", text, prose.Reason(esc, b.Err))
+		return esc.Sprintf("ended early at %s: %s", text, prose.Reason(esc, b.Err))
+	case b.Ready != "":
+		text = esc.Sprintf("%s: %s", b.Ready, text)
 	}
 	if !b.tail.IsEmpty() {
-		return esc.Sprintf("%s: %s; %s", end, text, b.tail)
+		return esc.Sprintf("%s; %s", text, b.tail)
 	}
-	return esc.Sprintf("%s: %s", end, text)
+	return text
 }
 
 func (b *Bulk) hasEnded() (ended bool) {
@@ -254,7 +270,7 @@ func (w *Underway) bulkEnded(b *Bulk) tea.Cmd {
 		}
 	}
 	if len(b.Undo) > 0 {
-		text = w.D.Esc.Sprintf("%s; z undoes what was done", text)
+		text = w.D.Esc.Sprintf("%s; z undoes it", text)
 	}
 	w.D.Say(tone, text)
 	if w.shown(b) && !w.D.Spoken && w.D.Modal.Dialog == nil && b.tellsNothing(w.D.Time.Clock.Now()) {
@@ -266,8 +282,7 @@ func (w *Underway) bulkEnded(b *Bulk) tea.Cmd {
 // briefly is how long work may take whose outcomes close by themselves.
 const briefly = 2 * time.Second
 
-// tellsNothing reports whether work was over at once and all of it went well: one line says that, and the operator is
-// back in the list.
+// tellsNothing reports whether all went well at once: one line says so, and the operator is back in the list.
 func (b *Bulk) tellsNothing(now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -287,7 +302,8 @@ func bulkKind(w *Underway, b *Bulk) record.Kind[Outcome] {
 			return esc.Sprintf("%s: %s in %s. %s", o.Word, esc.LineMax(o.Name, prose.MaxTitle), o.Store, o.Why)
 		},
 		Empty:   "Nothing is done yet.",
-		Columns: []record.Column{{Title: "OUTCOME", Width: 16}, {Title: "STORE", Width: 12}, {Title: "ITEM"}},
+		Columns: []record.Column{{Title: "OUTCOME", Width: 16}, {Title: "STORE", Width: 12}, {Title: "ITEM", Width: 40}, {Title: "WHY"}},
+		Least:   []int{10, 8, 20, 24},
 		Fetch: func(_ context.Context, q operator.PageQuery) (record.Page[Outcome], error) {
 			var rows []Outcome
 			var calm bool
@@ -343,20 +359,16 @@ func outcomeRecord(esc safetext.Escaper, i int, o Outcome) record.Row[Outcome] {
 	if !o.Ok {
 		t = paint.ToneWarn
 	}
-	return record.Row[Outcome]{Key: strconv.Itoa(i), Raw: o, Tones: []paint.Tone{t}, Cells: []safetext.Text{esc.Const(o.Word), esc.Line(o.Store), prose.NameFirst(esc, o.Name)}}
+	return record.Row[Outcome]{Key: strconv.Itoa(i), Raw: o, Tones: []paint.Tone{t}, Cells: []safetext.Text{esc.Const(o.Word), esc.Line(o.Store), prose.NameFirst(esc, o.Name), o.Why}}
 }
 
 func outcomeText(esc safetext.Escaper, o Outcome) *text.Page {
-	head := []text.Line{{Value: esc.LineMax(o.Name, desk.MaxField), Kind: text.Title},
-		{Name: esc.Const("store"), Value: esc.Line(o.Store)}, {Name: esc.Const("outcome"), Value: esc.Const(o.Word)}}
-	if !o.Why.IsEmpty() {
-		kind := text.Note
-		if !o.Ok {
-			kind = text.Warn
-		}
-		head = append(head, text.Line{Value: o.Why, Kind: kind})
+	kind := text.Warn
+	if o.Ok {
+		kind = text.Note
 	}
-	return text.NewPage(head, "")
+	return text.NewPage(append([]text.Line{{Value: esc.LineMax(o.Name, desk.MaxField), Kind: text.Title},
+		desk.Field("store", esc.Line(o.Store)), desk.Field("outcome", esc.Const(o.Word))}, text.Known(text.Line{Value: o.Why, Kind: kind})...), "")
 }
 
 // Each runs one step for each of Total items, also after a failure, until the context ends between two.

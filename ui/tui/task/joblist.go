@@ -19,7 +19,6 @@ import (
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/dialog"
-	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -86,18 +85,10 @@ func (w *Underway) fetchJobs(ctx context.Context, q operator.PageQuery) (record.
 	if err != nil {
 		return record.Page[jobRow]{}, err
 	}
-	out, err := pageOf(all, q, func(_ int, st jobs.Status) (record.Row[jobRow], bool) {
+	return pageOf(all, q, func(_ int, st jobs.Status) (record.Row[jobRow], bool) {
 		row := jobRow{st, d.Jobs.Tied(st.ID)}
 		return jobRecord(d, row), q.Matches(string(row.State), jobWord(row.State), JobKind(row.Kind), row.Title, string(row.ID))
 	})
-	running := 0
-	for _, st := range all {
-		if st.State.UnderWay() {
-			running++
-		}
-	}
-	out.Said = list.Said{Text: d.Esc.Sprintf("%s under way, %s ended or broken off. memdesk jobs lists the same.", prose.Plural(running, "job"), prose.Group(len(all)-running)), Calm: true}
-	return out, err
 }
 
 func jobRecord(d *desk.Desk, row jobRow) record.Row[jobRow] {

@@ -232,7 +232,7 @@ func (rq *requests) verifyNow(r operator.ErasureRequest, typed string, aliases .
 		return d.Warn("%s", why)
 	}
 	var layers []receipt.Layer
-	b := &task.Bulk{Kind: "console-verify", Title: "verify " + r.ID, Noun: "store", Bad: "not clean", Total: len(d.Fleet.Members())}
+	b := &task.Bulk{Kind: "console-verify", Title: "verify " + r.ID, Noun: "store", Total: len(d.Fleet.Members())}
 	b.Run = func(ctx context.Context, _ operator.Running, b *task.Bulk) error {
 		b.Note(d.Esc.Const("every store and layer is looked at again"))
 		var err error
