@@ -1,6 +1,7 @@
 package erasure
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -17,12 +18,11 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// noApproval says why there is nothing to approve.
-const noApproval = "the plan needs no approval: E carries it out"
+const noApproval, approved = "the plan needs no approval: E carries it out", "the plan is approved: E carries it out"
 
 // unasked says why nobody is asked to approve a request; empty where somebody is.
 func (rq *requests) unasked(r operator.ErasureRequest) string {
-	return act.When(!rq.D.Erasure.Rules().RequireApproval && len(r.Approvals) == 0, noApproval)
+	return cmp.Or(act.When(!rq.D.Erasure.Rules().RequireApproval && len(r.Approvals) == 0, noApproval), act.When(r.State == gdpr.StateApproved, approved))
 }
 
 // approvalFirst says what comes before the erasure of a plan that has to be approved, to the one who reads it.
@@ -54,10 +54,8 @@ func (rq *requests) approve(r operator.ErasureRequest) tea.Cmd {
 			dlg := rq.approveDialog(now, p, "You approve", "the record of your session", func(ctx context.Context, _ dialog.Filled) error { return d.Erasure.ApproveHere(ctx, r.ID, p.Hash) })
 			dlg.Lines = append(dlg.Lines, text.Line{Value: d.Esc.Const("The log records it with the key of your login, and the receipt names that.")})
 			return dialog.Proposal{Dialog: dlg}
-		case why == "" && len(now.Approvals) == 0:
-			return dialog.Proposal{No: d.Esc.Const(noApproval)}
 		case why == "":
-			return dialog.Proposal{No: d.Esc.Const("the plan is approved: E carries it out")}
+			return dialog.Proposal{No: d.Esc.Const(cmp.Or(rq.unasked(now), approved))}
 		case d.Remote || d.Locked("") != "":
 			return rq.unapproved(now, p, why)
 		}
