@@ -146,11 +146,11 @@ const (
 
 // columns of a list: without room the score and the rank, which the detail has, go before the writer.
 func (p *Pane) columns(width int) []list.Column {
-	writer := list.Column{Most: pane.OriginWidth}
+	writer := pane.Origin
 	if p.d.Origins == nil {
 		writer = list.Column{}
 	}
-	columns := []list.Column{{Most: 12, Least: 8}, {Most: 6}, {Most: 6}, {Most: max(width/4, 17), Least: 17}, writer, {Least: 16}}
+	columns := []list.Column{{Most: 12, Least: 10}, {Most: 6}, {Most: 6}, {Most: max(width/4, 17), Least: 17}, writer, {Least: 28}}
 	if width < paint.WideFrom && p.fit.Cuts(width-1, columns) {
 		columns[colScore] = list.Column{}
 	}

@@ -80,6 +80,7 @@ func TestAShortSnippetHasTheMatches(t *testing.T) {
 // TestAHitIsCalledByItsName: its title must not break in the middle of a path.
 func TestAHitIsCalledByItsName(t *testing.T) {
 	p := &Pane{d: pane.NewBench(desktest.New())}
+	p.who = pane.NewWriters(p.d.Desk, 0)
 	for source, want := range map[string][2]string{
 		"crews/dara/daily/a.md": {"a.md", "crews/dara/daily/, line 3, rank 1 in harbor, score 0.02"}, "node-7": {"node-7", "line 3, rank 1 in harbor, score 0.02"},
 	} {

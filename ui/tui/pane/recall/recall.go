@@ -195,7 +195,7 @@ func (p *Pane) Update(msg any) tea.Cmd {
 	case pane.WritersCame:
 		p.who.Take(msg)
 		p.fitted()
-		return p.named()
+		return tea.Batch(p.named(), p.show())
 	case pane.ReadDue:
 		return p.reader.Due(msg)
 	case list.RestDue:
@@ -259,7 +259,7 @@ func (p *Pane) show() tea.Cmd {
 		p.detail.Clear()
 		return nil
 	}
-	key := p.query + "\x00" + h.key() + h.Where.String()
+	key := p.query + "\x00" + h.key() + h.Where.String() + p.who.Cell(p.refOf(h)).String()
 	if key == p.shown {
 		return nil
 	}
@@ -280,6 +280,9 @@ func (p *Pane) describe(h hitRow) []text.Line {
 	dir, name := path.Split(h.Hit.Source)
 	out := append([]text.Line{{Value: esc.LineMax(cmp.Or(name, h.Hit.Source), prose.MaxTitle), Kind: text.Title}}, text.Known(text.Line{Value: h.planted, Kind: text.Alert})...)
 	place := esc.Sprintf("rank %d in %s, score %s", h.Rank, h.Name, h.score)
+	if ref := p.refOf(h); p.who.Width(ref) > 0 {
+		place = esc.Sprintf("%s, written by %s", place, p.who.Cell(ref))
+	}
 	if h.Hit.Line > 0 {
 		place = esc.Sprintf("line %d, %s", h.Hit.Line, place)
 	}
