@@ -71,7 +71,7 @@ func TestErasureQuestionOnTheSmallestScreen(t *testing.T) {
 	o := newOffice(t, "")
 	o.planned("--subject", "usr_maren", "--alias", "Maren Holt")
 	r := o.console(80, 24).see("planned").resize(60, 15)
-	r.asked("E", "for good?").see("It cannot be undone", "there is more, 1 to ", " of 8: PgDn")
+	r.asked("E", "for good?").see("It cannot be undone", "1 to ", " of 8, more: PgDn")
 	seen := r.through("to 8 of 8, the end: PgUp")
 	for _, part := range []string{"2 are left.", "It runs on its own", "harbor ", "graph ", "notes ", "desk ", "nothing in device, work, scratch"} {
 		if !strings.Contains(seen, part) {
@@ -87,7 +87,7 @@ func TestChangeOnTheSmallestScreen(t *testing.T) {
 	r, p := noted(t, "desk,acts", 80, 24)
 	r.resize(60, 15).see("1 of 2")
 	p.will(`printf 'other\nthings\n' > "$1"`)
-	r.press("e").see("Save crews", "- # Wednesday", "there is more, ", "PRODUCTION", "[Cancel]", "enter cancel").gone("+++ as you wrote it")
+	r.press("e").see("Save crews", "- # Wednesday", "more: PgDn", "PRODUCTION", "[Cancel]", "enter cancel").gone("+++ as you wrote it")
 	r.press("pgup").see("@@").press("pgup").see("+++ as").press("pgup").see("--- as it is stored").press("esc").see("not saved")
 
 	c := conflictsRobot(t, "desk,acts,conflicts", 80, 24)

@@ -223,15 +223,17 @@ func (a *App) storeCount() (all, failed safetext.Text) {
 	if a.width < fullBarFrom {
 		all = esc.Sprintf("%d/%d up", up, len(a.members))
 	}
-	switch {
-	case len(down) > 0 && a.width >= paint.WideFrom:
-		failed = esc.Trunc(esc.Sprintf(", %d down: %s", len(down), esc.Join(down, " ")), a.width/3)
-	case len(down) == 1 && a.width >= fullBarFrom:
-		failed = esc.Sprintf(", %s down", esc.Trunc(down[0], 12))
-	case len(down) > 0:
-		failed = esc.Sprintf(", %d down", len(down))
+	switch names := esc.Join(down, " "); {
+	case len(down) == 0:
+		return all, failed
+	case a.width >= paint.WideFrom:
+		failed = esc.Trunc(esc.Sprintf("%d down: %s", len(down), names), a.width/3)
+	case a.width >= fullBarFrom && (len(down) == 1 || names.Width() <= 12):
+		failed = esc.Sprintf("%s down", esc.Trunc(names, 12))
+	default:
+		failed = esc.Sprintf("%d down", len(down))
 	}
-	return all, failed
+	return esc.Sprintf("%s, ", all), failed
 }
 
 // placed is a pane with a row that belongs to one store.

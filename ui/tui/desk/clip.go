@@ -66,7 +66,7 @@ func (d *Desk) CopyText(what safetext.Text, words string) tea.Cmd {
 }
 
 func (d *Desk) send(what safetext.Text, text string) tea.Cmd {
-	d.Tell("copied %s (%s) through the terminal, where it permits", what, prose.Plural(len(text), "byte"))
+	d.Tell("copied %s (%s) if the terminal permits", what, prose.Plural(len(text), "byte"))
 	return tea.Raw(clipboard(d.Env, text))
 }
 

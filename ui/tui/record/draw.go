@@ -26,16 +26,11 @@ func (p *List[T]) noticeLines() []safetext.Text {
 
 // split shares the pane between list and detail anew.
 func (p *List[T]) split() {
-	asks := desk.Asks{Width: p.width, Height: p.height - len(p.noticeLines()), Rows: p.Steady(), Two: p.Kind.Two, Empty: p.bare()}
+	asks := desk.Asks{Width: p.width, Height: p.height - len(p.noticeLines()), Rows: p.Steady(), Two: p.Kind.Two, Empty: p.Window.Bare()}
 	if !p.Kind.Tree {
 		asks.Cuts = func(room int) bool { return p.fit.Cuts(room-p.indent(), p.Kind.columns()) }
 	}
 	p.halves = p.D.Split(p.halves, asks)
-}
-
-// bare reports a list that was read and holds nothing: neither headings nor a detail would say more.
-func (p *List[T]) bare() bool {
-	return p.Window.Loaded && len(p.Window.Rows) == 0 && p.Window.Err == nil && p.Query == ""
 }
 
 func (p *List[T]) Render(width, height int) ([]string, *tea.Position) {
@@ -55,7 +50,7 @@ func (p *List[T]) Render(width, height int) ([]string, *tea.Position) {
 	h := st.Row(f.ListWidth).Blank(p.indent())
 	widths := p.fit.Widths(f.ListWidth-p.indent(), p.Kind.columns())
 	cursor := p.Browser.Render(h)
-	heads := cursor != nil || !p.bare()
+	heads := cursor != nil || !p.Window.Bare() || p.Window.Err != nil || p.Query != ""
 	if cursor != nil {
 		cursor.Y = len(out)
 	} else if heads {

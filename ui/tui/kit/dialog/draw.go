@@ -147,9 +147,9 @@ func (d *Dialog) bodySign(st *paint.Styles) safetext.Text {
 	case p.AtEnd() && p.Top+p.Height >= len(p.Rows):
 		return st.Esc.Sprintf("%s, the end: PgUp", where)
 	case p.Top == 0 && p.AtStart():
-		return st.Esc.Sprintf("there is more, %s: PgDn", where)
+		return st.Esc.Sprintf("%s, more: PgDn", where)
 	}
-	return st.Esc.Sprintf("there is more, %s: PgDn, PgUp", where)
+	return st.Esc.Sprintf("%s, more: PgDn, PgUp", where)
 }
 
 // bodyRows is the number of rows of the text that are laid out.
@@ -190,16 +190,14 @@ func (d *Dialog) question(st *paint.Styles, width, room int) []string {
 	d.room = max(room-1, 1) // the sign for more takes one row
 	d.above = min(d.above, d.rows-d.room)
 	end := min(d.above+room-1, d.rows)
-	sign := st.Esc.Sprintf(" there is more, %d to %d of %d: PgDn", d.above+1, end, d.rows)
+	sign := st.Esc.Sprintf(" %d to %d of %d, more: PgDn", d.above+1, end, d.rows)
 	switch {
 	case room < 2:
 		sign = st.Esc.Const(" there is more: PgDn, or a taller window")
-	case end == d.rows && d.Pager != nil: // the text below goes on, and has a sign of its own
+	case end == d.rows: // a text below has a sign of its own
 		sign = st.Esc.Sprintf(" %d to %d of %d: PgUp", d.above+1, end, d.rows)
-	case end == d.rows:
-		sign = st.Esc.Sprintf(" %d to %d of %d, the end: PgUp", d.above+1, end, d.rows)
 	case d.above > 0:
-		sign = st.Esc.Sprintf(" there is more, %d to %d of %d: PgDn, PgUp", d.above+1, end, d.rows)
+		sign = st.Esc.Sprintf(" %d to %d of %d, more: PgDn, PgUp", d.above+1, end, d.rows)
 	}
 	return append(slices.Clone(out[d.above:end]), st.Text(st.Warn, sign, width))
 }

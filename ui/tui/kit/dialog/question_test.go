@@ -23,9 +23,9 @@ func TestQuestionKeepsItsWarnings(t *testing.T) {
 	}}
 	for room, want := range map[int][]string{
 		6: {"Forget a?", "This removes", "Its title", "A note", "cannot be put back", "PRODUCTION"},
-		5: {"Forget a?", "This removes", "cannot be put back", "PRODUCTION", "there is more"},
-		3: {"Forget a?", "This removes", "there is more"},
-		1: {"there is more"},
+		5: {"Forget a?", "This removes", "cannot be put back", "PRODUCTION", ", more: PgDn"},
+		3: {"Forget a?", "This removes", ", more: PgDn"},
+		1: {"there is more: PgDn"},
 	} {
 		rows := d.question(st, 60, room)
 		shown := ansi.Strip(strings.Join(rows, "\n"))

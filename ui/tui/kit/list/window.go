@@ -104,6 +104,9 @@ func NewWindow[T any](ask func(func(context.Context) any) tea.Cmd, id func(T) st
 	return &Window[T]{Ask: ask, Id: id, Height: 1, PerPage: model.DefaultPage}
 }
 
+// Bare reports a list without rows that was read, or could not be.
+func (w *Window[T]) Bare() bool { return len(w.Rows) == 0 && (w.Loaded || w.Err != nil) }
+
 // Reset begins a list anew. The old rows stay until the new ones come: the screen does not jump.
 func (w *Window[T]) Reset(f Fetcher[T]) tea.Cmd {
 	w.Fetch = f

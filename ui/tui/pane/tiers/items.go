@@ -375,12 +375,12 @@ func (l *items) columns() []list.Column {
 	if l.d.Origins == nil {
 		origin = list.Column{}
 	}
-	return []list.Column{tier, origin, {Most: 10, Least: 8}, {Most: 5, Least: 5}, {Most: 18, Least: 8}, {Least: 26}}
+	return []list.Column{tier, origin, {Most: 10, Least: 8}, {Most: 5, Least: 5}, {Most: 18, Least: 8}, {Least: 32}}
 }
 
 // split shares the pane between list and preview anew.
 func (l *items) split(width, height int) {
-	l.halves = l.d.Split(l.halves, desk.Asks{Width: width, Height: height, Rows: l.Steady(), Cuts: func(room int) bool {
+	l.halves = l.d.Split(l.halves, desk.Asks{Width: width, Height: height, Rows: l.Steady(), Empty: l.Window.Bare(), Cuts: func(room int) bool {
 		return l.fit[:min(len(l.fit), colID)].Cuts(room-2, l.columns())
 	}})
 }
