@@ -45,7 +45,7 @@ func TestTheMouse(t *testing.T) {
 			t.Parallel()
 			o := newOffice(t, "")
 			r := o.console(s.width, s.height)
-			r.click("2 Tiers").see("[2 Tiers]", "▸ harbor").press("F").see("├ AGENT").click("├ AGENT").see("3 of ").wheel("lessons", true).see("6 of ").wheel("lessons", false).see("3 of ")
+			r.click("2 Tiers").see("[2 Tiers]", "▸ harbor").press("F").see("├ AGENT").click("├ AGENT").see("3 of ", "holds ").wheel("lessons", true).see("6 of ").wheel("lessons", false).see("3 of ")
 			r.click("├ AGENT").see("› AGENT", "enter read") // the second click on a row is enter
 			r.click("5 Conflicts").see("[5 Conflicts]", "1 of 8").press("b").see("[Cancel]", "enter cancel").click("Keep base").see("[Cancel]").press("esc").see("[5 Conflicts]")
 			r.click("1 Health").see("[1 Health", "1 of ").click(" graph ").see("2 of ")

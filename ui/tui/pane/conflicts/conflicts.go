@@ -128,9 +128,10 @@ func conflictRecord(d *desk.Desk, c conflict.Copy) record.Row[conflict.Copy] {
 	if c.Problem != "" { // in the column that has room at every width
 		tool = d.St.Badge(paint.ToneBad, esc.LineMax(c.Problem, prose.MaxTitle))
 	}
+	sure := esc.Const(strings.TrimPrefix(string(c.Confidence), string(names.Certain))) // the usual is silent: the others stand out
 	return record.Row[conflict.Copy]{
 		Key: c.Store + "\x00" + c.ID, Raw: c, Tones: []paint.Tone{3: conflictTone(c)},
-		Cells: []safetext.Text{esc.Line(c.Store), base, esc.Const(string(c.Confidence)), esc.Const(operator.ConflictState(c)), esc.Const(d.Time.Age(c.At)), own, tool},
+		Cells: []safetext.Text{esc.Line(c.Store), base, sure, esc.Const(operator.ConflictState(c)), esc.Const(d.Time.Age(c.At)), own, tool},
 	}
 }
 

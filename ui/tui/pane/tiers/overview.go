@@ -374,15 +374,12 @@ func (o *tree) describe(r tierRow) []text.Line {
 	case r.isTier:
 		head = append(head, tierLines(esc, r.spec)...)
 	case r.depth == 1:
-		head = append(head, desk.Field("scope", r.name), desk.Field("belongs to", desk.OrElse(r.note, esc.Const("not named by the store"))))
+		head = append(append(head, o.tierSums(s, r)...), desk.Field("scope", r.name), desk.Field("belongs to", desk.OrElse(r.note, esc.Const("not named by the store"))))
 	default:
-		head = append(head, desk.Field("kind", esc.Line(s.Kind)), desk.Field("location", esc.Line(s.Location)))
+		head = append(append(head, o.tierSums(s, r)...), desk.Field("kind", esc.Line(s.Kind)), desk.Field("location", esc.Line(s.Location)))
 		if n := hiddenTiers(s); n > 0 && !o.hidden {
 			head = append(head, text.Advice(esc, "%s; `a` shows them", prose.Plural(n, "tier")).Named(esc.Const("hidden")).As(text.Field))
 		}
-	}
-	if !r.isTier {
-		head = append(head, o.tierSums(s, r)...)
 	}
 	if r.depth == 0 {
 		for i, note := range s.Notes {
@@ -423,7 +420,7 @@ func (o *tree) tierSums(s model.Store, of tierRow) []text.Line {
 	if len(out) == 0 {
 		return nil
 	}
-	return append([]text.Line{{Kind: text.Blank}, {Value: esc.Const("tiers"), Kind: text.Title}}, out...)
+	return append(out, text.Line{Kind: text.Blank})
 }
 
 func hiddenTiers(s model.Store) int {
