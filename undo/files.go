@@ -41,6 +41,9 @@ func (k *Keeper) save(s model.Store, e Entry, body string) (Entry, error) {
 	e.At, e.Expires, e.Bytes = now, now.Add(k.keep), int64(len(body))
 	pending := e
 	pending.After = "" // not confirmed yet
+	if len(e.Sides) == 0 {
+		pending.Before = e.After
+	}
 	k.sweep(now)
 	if err := k.prepare(); err != nil {
 		return Entry{}, model.Refuse("undo", "what the change replaces or removes cannot be kept: "+err.Error())
@@ -54,7 +57,7 @@ func (k *Keeper) save(s model.Store, e Entry, body string) (Entry, error) {
 // confirm records that the change was made, and its result. A failure is a model.Partial: the change must not be
 // made again.
 func (k *Keeper) confirm(e *Entry, body string, res model.RetainResult) error {
-	e.After = res.Revision
+	e.After, e.Plan = res.Revision, ""
 	if res.Displaced != nil { // read in the transaction of the change
 		e.Beside = res.Displaced
 	}

@@ -38,7 +38,10 @@ type Entry struct {
 	// After is the item's revision after the change, Absent after a forget; empty while the change is not
 	// confirmed.
 	After model.Revision `json:"after,omitempty"`
-	Meta  []model.Field  `json:"meta,omitempty"`
+	// Before is the revision before a change that is not confirmed, and Plan the SHA-256 of its text; see Side.
+	Before model.Revision `json:"before,omitempty"`
+	Plan   string         `json:"plan,omitempty"`
+	Meta   []model.Field  `json:"meta,omitempty"`
 	// Obstacle says why Restore cannot restore the item, in the program's own words; the bytes are kept all
 	// the same.
 	Obstacle string `json:"obstacle,omitempty"`
@@ -228,6 +231,9 @@ func lasting(conflict error, tried, now model.Revision) bool {
 
 // act saves the entry and makes the write.
 func (k *Keeper) act(ctx context.Context, s model.Store, e Entry, body string, req model.RetainRequest) (model.RetainResult, Entry, error) {
+	if req.Mode == model.Replace {
+		e.plan(body, req.Content)
+	}
 	e, err := k.save(s, e, body)
 	if err != nil {
 		return model.RetainResult{}, Entry{}, err
@@ -249,6 +255,7 @@ func (k *Keeper) append(ctx context.Context, s model.Store, id string, req model
 	if err != nil {
 		return model.RetainResult{}, Entry{}, err
 	}
+	e.plan(body, body+req.Content)
 	if e, err = k.save(s, e, body); err != nil {
 		return model.RetainResult{}, Entry{}, err
 	}
@@ -435,9 +442,6 @@ func (k *Keeper) Restore(ctx context.Context, open func(name string) (model.Stor
 	if e.Obstacle != "" {
 		return Restored{}, model.Errorf(model.Unsupported, "undo", "%s cannot be put back: %s. `undo show --raw %s` gives the bytes", id, e.Obstacle, id)
 	}
-	if e.After == "" && len(e.Sides) == 0 {
-		return Restored{}, model.Errorf(model.Conflict, "undo", "the change that %s belongs to was never confirmed; compare with `undo show %s` and write by hand", id, id)
-	}
 	s, err := open(e.Store)
 	if err != nil {
 		return Restored{}, err
@@ -449,6 +453,16 @@ func (k *Keeper) Restore(ctx context.Context, open func(name string) (model.Stor
 		return k.restoreTogether(ctx, s, e, body)
 	}
 	out := Restored{Item: e.Item, Store: e.Store, Removed: !e.Existed}
+	if e.After == "" {
+		made, err := e.made(ctx, s)
+		if err != nil {
+			return out, err
+		}
+		if !made {
+			out.Removed, out.Notes = false, []string{unmade}
+			return out, k.drop(e.ID)
+		}
+	}
 	if e.Existed {
 		meta := writable(e.Meta)
 		if e.After == model.Absent { // for a new item, fields that the store keeps itself are ignored or needed
@@ -472,6 +486,27 @@ func (k *Keeper) Restore(ctx context.Context, open func(name string) (model.Stor
 		out.Notes = renewed(ctx, s, e)
 	}
 	return out, k.finish(ctx, s, e, &out)
+}
+
+// unmade says that an interrupted change did not reach the store.
+const unmade = "everything stands as it did before the change: there was nothing to put back"
+
+// plan keeps the hash of the text that a change writes. One that leaves the text as it is cannot be told by it.
+func (e *Entry) plan(before, after string) {
+	if after != before {
+		e.Plan = digest(after)
+	}
+}
+
+// made looks whether an interrupted change of one item was made, and completes the entry then. Conflict where
+// the item does not tell.
+func (e *Entry) made(ctx context.Context, s model.Store) (bool, error) {
+	if e.Item == "" || s.Browser == nil { // the store chose the id, or does not show the item
+		return false, model.Errorf(model.Conflict, "undo", "the change that %s belongs to was never confirmed, and its item is not known; compare with `undo show %s` and write by hand", e.ID, e.ID)
+	}
+	now, made, err := Side{Item: e.Item, Op: e.Op, Before: e.Before, Plan: e.Plan}.stands(ctx, s)
+	e.After = now
+	return made, err
 }
 
 // finish restores the fallen relations of a restored item, and drops the entry. The entry stays where it has

@@ -289,8 +289,6 @@ func (us *Undos) noRestore(u operator.UndoRow) string {
 		return why
 	case u.Obstacle != "":
 		return "it cannot be undone: " + u.Obstacle
-	case !u.Confirmed:
-		return "the change was never confirmed: compare with `memdesk undo show " + u.ID + "` and write by hand"
 	}
 	return ""
 }
@@ -339,7 +337,7 @@ func undoText(d *desk.Desk, u operator.UndoRow) *text.Page {
 	case u.Obstacle != "":
 		head = append(head, text.Line{Value: esc.Sprintf("It cannot be put back: %s", esc.LineMax(u.Obstacle, prose.MaxReason)), Kind: text.Warn})
 	case !u.Confirmed:
-		head = append(head, text.Line{Value: esc.Const("Nobody knows whether this change was made."), Kind: text.Warn})
+		head = append(head, text.Line{Value: esc.Const("Nobody knows whether this change was made: putting it back looks first."), Kind: text.Warn})
 	case len(u.Items) > 1 || !u.Existed:
 		head = append(head, text.Line{Value: esc.Sprintf("Putting back: %s", esc.Const(effect(itemsOf(u), u.Bytes))), Kind: text.Note})
 	}
