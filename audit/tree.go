@@ -36,7 +36,8 @@ type treeState struct {
 	V      int      `json:"v"`
 	Origin string   `json:"origin"`
 	First  uint64   `json:"first"`
-	Keys   []string `json:"keys"` // verifier keys, the newest last; a record names each
+	Keys   []string `json:"keys"`             // verifier keys, the newest last; a record names each
+	Signed bool     `json:"signed,omitempty"` // a checkpoint was written: one that is missing was taken away
 }
 
 func (t treeState) vkey() string { return t.Keys[len(t.Keys)-1] }
@@ -90,6 +91,9 @@ func (h signedHead) tree() tlog.Tree { return tlog.Tree{N: h.Size, Hash: h.Root}
 func (l *Log) readCheckpoint(t treeState) (signedHead, error) {
 	b, err := readFile(l.fs, l.inTree(checkpointFile), maxNote)
 	if errors.Is(err, fs.ErrNotExist) {
+		if t.Signed {
+			return signedHead{}, tampered("the log's own checkpoint is gone")
+		}
 		return signedHead{}, ErrNoCheckpoint
 	}
 	if err != nil {
@@ -284,6 +288,12 @@ func (l *Log) extend(ctx context.Context, h head, t treeState, old signedHead, s
 	}
 	if err := atomicfile.WriteFS(l.fs, l.inTree(checkpointFile), signed, atomicfile.Options{}); err != nil {
 		return nil, fmt.Errorf("write the checkpoint: %w", bare(err))
+	}
+	if !t.Signed {
+		t.Signed = true
+		if err := l.writeTree(t); err != nil {
+			return nil, err
+		}
 	}
 	for _, tile := range g.changed {
 		l.tiles().tidy(tile)

@@ -186,12 +186,22 @@ func (b *bench) rewrite(nth uint64, change func(*Record)) {
 	}
 	_ = os.Remove(l.path(knownFile))
 	_ = os.RemoveAll(l.inTree("tile"))
-	_ = os.Remove(l.inTree(checkpointFile))
+	b.unsign(l)
 	b.options.Anchors, l.anchors = nil, nil
 	if _, err := l.Checkpoint(b.t.Context()); err != nil {
 		b.t.Fatal(err)
 	}
 	b.options.Anchors = []Anchor{{Kind: "file", Path: b.usb}}
+}
+
+// unsign makes the tree one without a checkpoint, as its owner can.
+func (b *bench) unsign(l *Log) {
+	b.t.Helper()
+	t, err := l.readTree()
+	t.Signed = false
+	if err := errors.Join(err, os.Remove(l.inTree(checkpointFile)), l.writeTree(t)); err != nil {
+		b.t.Fatal(err)
+	}
 }
 
 // The four manipulations that an owner can make: each passes without an anchor, and must be found with one.
@@ -221,7 +231,7 @@ func TestWhatAnOwnerDoesIsFound(t *testing.T) {
 				b.t.Fatal(err)
 			}
 			_ = os.RemoveAll(l.inTree("tile"))
-			_ = os.Remove(l.inTree(checkpointFile))
+			b.unsign(l)
 		}, "records were taken away"},
 		"rewrite with the key in hand": {func(b *bench) { b.rewrite(4, func(r *Record) { r.Store = "x" }) }, "records were changed"},
 		"delete and start anew": {func(b *bench) {
@@ -331,7 +341,7 @@ func TestAnAcknowledgementEndsTheTree(t *testing.T) {
 	t.Run("between segments", func(t *testing.T) { acknowledgedRollBack(t, 0, 1) })
 }
 
-// TestALostTreeStopsChanges: a tree that is gone, or an emptied checkpoint, stops changes, also where the segment that
+// TestALostTreeStopsChanges: a tree that is gone, or an emptied or missing checkpoint, stops changes, also where the segment that
 // names the tree is known to be whole and is not read; an acknowledgement begins another tree.
 func TestALostTreeStopsChanges(t *testing.T) {
 	cases := map[string]struct {
@@ -343,6 +353,7 @@ func TestALostTreeStopsChanges(t *testing.T) {
 		"tree.json of segments": {func(l *Log) error { return os.Remove(l.inTree(treeFile)) }, 2500, "over the log is gone"},
 		"the directory":         {func(l *Log) error { return os.RemoveAll(l.inTree("")) }, 0, "over the log is gone"},
 		"an empty checkpoint":   {func(l *Log) error { return os.Truncate(l.inTree(checkpointFile), 0) }, 0, "its file is empty"},
+		"no checkpoint":         {func(l *Log) error { return os.Remove(l.inTree(checkpointFile)) }, 0, "its file is gone"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -150,6 +150,8 @@ func (w *treeWalk) own(l *Log) {
 		}
 	case !errors.Is(err, fs.ErrNotExist):
 		own.fail(0, "it cannot be read")
+	case w.state.Signed:
+		own.fail(0, "its file is gone")
 	}
 }
 

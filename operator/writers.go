@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"time"
 
@@ -42,14 +43,14 @@ func (s *Session) WriterOfItem(st model.Store, it model.Item) (origin.Row, strin
 
 // OriginsOf are the writes of an item through memdesk, newest first. The writer of the current text comes
 // first where it is another: by the store's word, or by the author of the file's last commit; else the writer
-// is unknown.
+// is unknown. The error is origin.Unread, beside the writes, where there may be others.
 func (s *Session) OriginsOf(ctx context.Context, st model.Store, id string) (out []Written, err error) {
 	if s.Ledger == nil {
 		return nil, statedir.ErrNoHome
 	}
-	rows, err := s.Ledger.Of(st.Name, id)
-	if err != nil {
-		return nil, err
+	rows, unread := s.Ledger.Of(st.Name, id)
+	if unread != nil && !errors.As(unread, new(origin.Unread)) {
+		return nil, unread
 	}
 	if st.Browser != nil {
 		it, err := st.Browser.Read(ctx, id)
@@ -63,7 +64,7 @@ func (s *Session) OriginsOf(ctx context.Context, st model.Store, id string) (out
 	for _, r := range rows {
 		out = append(out, Written{r, origin.InLedger})
 	}
-	return out, nil
+	return out, unread
 }
 
 // originOf is the writer of an item that memdesk did not write.

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"math"
@@ -160,16 +161,31 @@ func rows(in io.Reader, form []byte, yield func(Row) bool, damaged func()) (int6
 	}
 }
 
-// Of returns the rows of one item, newest first.
-func (l *Ledger) Of(store, id string) ([]Row, error) {
-	var out []Row
-	err := l.naming(id, func(r Row) bool {
+// Unread is how many lines of the ledger cannot be read.
+type Unread int
+
+// Error implements error.
+func (n Unread) Error() string {
+	lines := "lines"
+	if n == 1 {
+		lines = "line"
+	}
+	return fmt.Sprintf("%d %s of the notes on writers cannot be read: what they are about is not known", n, lines)
+}
+
+// Of returns the rows of one item, newest first. The error is Unread, beside the rows, where a line may be about it too.
+func (l *Ledger) Of(store, id string) (out []Row, err error) {
+	var unread Unread
+	err = l.holding(nil, func(r Row) bool {
 		if r.Store == store && r.ID == id {
 			out = append(out, r)
 		}
 		return true
-	})
+	}, func() { unread++ })
 	slices.Reverse(out)
+	if err == nil && unread > 0 {
+		err = unread
+	}
 	return out, err
 }
 

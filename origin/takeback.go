@@ -3,7 +3,6 @@ package origin
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -39,7 +38,7 @@ func Plan(ctx context.Context, l *Ledger, keeper *undo.Keeper, open func(string)
 	}
 	byRef := map[string]*item{}
 	var order []*item
-	damaged, last := 0, time.Time{} // lines since then
+	damaged, last := Unread(0), time.Time{} // lines since then
 	err := l.holding(nil, func(r Row) bool {
 		if r.At.After(last) { // an undo appends the time of the text that it brings back
 			last = r.At
@@ -80,7 +79,7 @@ func Plan(ctx context.Context, l *Ledger, keeper *undo.Keeper, open func(string)
 		out = append(out, t)
 	}
 	if damaged > 0 {
-		out = append(out, Taken{Action: ActSkip, At: last, Reason: fmt.Sprintf("%d lines of the notes on writers cannot be read: what they are about is not known", damaged)})
+		out = append(out, Taken{Action: ActSkip, At: last, Reason: damaged.Error()})
 	}
 	return out, nil
 }

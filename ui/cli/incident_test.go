@@ -144,6 +144,8 @@ func TestATakebackOfOneStoreNamesDamagedNotes(t *testing.T) {
 		t.Fatal(notes, err)
 	}
 	d.run("takeback", "--source", "web:https://x.example", "--since", "1h", "--yes", "--json", "--store", "crewship").want(t, 3, `"matched":1`, `"skipped":1`, "cannot be read")
+	d.run("takeback", "--source", "web:https://x.example", "--since", "1h", "--dry-run").want(t, 3, "-  ", "line of the notes on writers cannot be read")
+	d.run("origin", "crewship:daily/2031-02-01.md").want(t, 3, "unknown", "1 line of the notes on writers cannot be read")
 }
 
 // readerFunc is a reader made of one function.

@@ -24,8 +24,12 @@ func (a *app) originCommand() *cobra.Command {
 			"what the store itself knows, or the author of the file's last commit, and else that the writer is unknown.",
 		RunE: a.onItem(func(ctx context.Context, s *operator.Session, store model.Store, ref model.Ref) error {
 			all, err := s.OriginsOf(ctx, store, ref.ID)
-			if err == nil {
+			unread := errors.As(err, new(origin.Unread))
+			if err == nil || unread {
 				putAll(a.table("AT", "ACTOR", "CLIENT", "FACE", "SOURCE", "TRUST", "REVISION"), "origin", all, func(o operator.Written) originRow { return newOriginRow(o.Row, o.Kept) })
+			}
+			if unread {
+				return &exitError{exitPartial, err}
 			}
 			return err
 		}),

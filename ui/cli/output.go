@@ -524,8 +524,13 @@ func (t *table) print(r record) {
 	}
 }
 
-// refOf is the reference to an item as people type it.
-func refOf(store, id string) string { return model.Ref{Store: store, ID: id}.String() }
+// refOf is the reference to an item as people type it, - for no item.
+func refOf(store, id string) string {
+	if store == "" && id == "" {
+		return "-"
+	}
+	return model.Ref{Store: store, ID: id}.String()
+}
 
 // itemAt names the item of a row.
 type itemAt struct {
