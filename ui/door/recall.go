@@ -132,8 +132,6 @@ func (c *call) recall(ctx context.Context, query string, limit int, store, tier 
 		f, ok, err := c.hit(ctx, h)
 		if ok {
 			out.Hits = append(out.Hits, f)
-		} else {
-			out.Total = nil // the store's count has it, and perhaps others
 		}
 		if i := slices.IndexFunc(out.Stores, func(s storeFact) bool { return s.Store == h.Store }); err != nil && i >= 0 {
 			out.Stores[i].Error = cmp.Or(out.Stores[i].Error, "a hit could not be read and is left out: "+message(err))
@@ -276,23 +274,26 @@ func list(ctx context.Context, c *call, a listArgs) (answer, error) {
 	}
 	b, room := strings.Builder{}, maxText-len(fenceBegin)-len(fenceEnd)-len(restLeftOut)-3
 	b.WriteString(fenceBegin + "\n")
-	left, unread := 0, error(nil)
 	for _, h := range page.Items {
-		it, err := c.read(ctx, s, h.ID)
-		if err == nil && (poisoned(h.Title) || c.Suspect != nil && h.Title != "" && c.Suspect(ctx, s.Name, h.Tier, h.Title)) {
-			err = model.NotFound
-		}
-		if err != nil { // no list has what memory_get calls absent
-			left++
-			if model.KindOf(err) != model.NotFound {
-				unread = cmp.Or(unread, err)
-			}
+		if h.Has(model.FlagBlocked) || h.Has(model.FlagPending) || poisoned(h.Title) || poisoned(h.ID) || poisoned(h.Tier) ||
+			c.Suspect != nil && h.Title != "" && c.Suspect(ctx, s.Name, h.Tier, h.Title) {
 			continue
 		}
-		f := itemFact{Ref: model.Ref{Store: s.Name, ID: h.ID}.String(), Store: s.Name, Tier: h.Tier, Title: h.Title, Bytes: h.Bytes, Origin: c.originOf(s, it)}
+		f := itemFact{Ref: model.Ref{Store: s.Name, ID: h.ID}.String(), Store: s.Name, Tier: h.Tier, Title: h.Title, Bytes: h.Bytes}
 		if !h.Modified.IsZero() {
 			t := h.Modified.UTC()
 			f.Modified = &t
+		}
+		if c.Ledger != nil {
+			r, ok, _ := c.Ledger.Latest(s.Name, h.ID)
+			switch {
+			case ok && h.Revision == "" && h.Modified.After(r.At): // perhaps by another program
+				if it, err := s.Browser.Read(ctx, h.ID); err == nil {
+					f.Origin = c.originOf(s, it)
+				}
+			case ok && (h.Revision == "" || h.Revision == r.Revision):
+				f.Origin = &originFact{r.Actor, r.Client, r.Channel, r.Detail, r.Trust, r.At}
+			}
 		}
 		out.Items = append(out.Items, f)
 		line := "> " + safetext.Sprintf("%s · tier %s · %s", f.Ref, f.Tier, f.Title).String() + "\n"
@@ -304,16 +305,10 @@ func list(ctx context.Context, c *call, a listArgs) (answer, error) {
 		b.WriteString(restLeftOut + "\n")
 	}
 	b.WriteString(fenceEnd)
-	if unread != nil {
-		out.Stores = append(out.Stores, storeFact{at, "an item could not be read and is left out: " + message(unread)})
-	}
 	for _, f := range out.Stores {
 		b.WriteString("\n" + f.Store + ": " + f.Error)
 	}
 	switch {
-	case left > 0 && len(names) == 1 && cursor == "" && page.Next == "": // all of the store
-		out.Total = new(int64(len(out.Items)))
-	case left > 0: // the store's count has them, and perhaps others
 	case len(names) > 1:
 		if cursor == "" { // a count may read a whole store
 			out.Total = c.total(ctx, a.Tier)
