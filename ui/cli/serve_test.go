@@ -54,8 +54,8 @@ func newGuestAs(t *testing.T, user, addr string, key ssh.Signer, w, h int, env .
 	t.Cleanup(func() { _ = c.Close() })
 	g := &guest{t: t, client: c, screen: vt.NewEmulator(w, h)}
 	g.drawn = sync.NewCond(&g.mu)
-	// A frame of the size before a resize may set margins below the last row. A terminal passes over them; the emulator scrolls
-	// outside its rows and panics.
+	// A frame of the size before a resize may set margins below the last row. Windows Terminal ignores them; the emulator
+	// scrolls outside its rows and panics.
 	g.screen.RegisterCsiHandler('r', func(params ansi.Params) bool {
 		bottom, _, _ := params.Param(1, 0)
 		return bottom > g.screen.Height()
@@ -169,7 +169,10 @@ func (g *guest) wait() error {
 func (g *guest) resize(w, h int) *guest {
 	g.t.Helper()
 	g.mu.Lock()
-	g.screen.Resize(w, h)
+	was := g.screen.Height()
+	if g.screen.Resize(w, h); h != was {
+		_, _ = g.screen.WriteString(ansi.SetTopBottomMargins(6, 10)) // as a late frame of the height before leaves them
+	}
 	g.mu.Unlock()
 	if err := g.session.WindowChange(h, w); err != nil {
 		g.t.Fatal(err)

@@ -144,9 +144,6 @@ func (p *player) resize(ctx context.Context, w, h int) {
 	same := p.width == w && p.height == h && !p.again
 	p.width, p.height, p.again = w, h, false
 	room := p.room()
-	if !same {
-		_, _ = io.WriteString(p.out, noMargins)
-	}
 	p.mu.Unlock()
 	if same {
 		return
@@ -156,9 +153,6 @@ func (p *player) resize(ctx context.Context, w, h int) {
 	case <-ctx.Done():
 	}
 }
-
-// noMargins resets the console's scroll region, which ends at its old height.
-const noMargins = "\x1b7\x1b[r\x1b8"
 
 // room is the size of the console. The lock is held.
 func (p *player) room() tui.Size {
@@ -258,7 +252,6 @@ func (p *player) takes(b []byte) (taken bool) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.caption = ""
-		_, _ = io.WriteString(p.out, noMargins)
 		select {
 		case p.sizes <- p.room():
 		default: // another size is pending: this one follows with the next look at the terminal

@@ -23,7 +23,7 @@ func newPen(t *testing.T) *pen {
 // will sets the editor's script.
 func (p *pen) will(script string) {
 	p.t.Helper()
-	for name, text := range map[string]string{"pen": "#!/bin/sh\n. " + p.dir + "/do\n", "do": script + "\n"} {
+	for name, text := range map[string]string{"pen": "#!/bin/sh\ntest -t 1 || exit 1 # no terminal\n. " + p.dir + "/do\n", "do": script + "\n"} {
 		if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o700); err != nil {
 			p.t.Fatal(err)
 		}

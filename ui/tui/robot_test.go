@@ -77,7 +77,7 @@ func robotOf(t testing.TB, cmd *exec.Cmd, width, height int) *robot {
 	return r
 }
 
-// terminal is an emulator that passes over margins below its last row, as a terminal does: a frame of the size before a
+// terminal is an emulator that ignores margins below its last row, as Windows Terminal does: a frame of the size before a
 // resize may set them. The emulator alone scrolls outside its rows and panics.
 func terminal(width, height int) *vt.Emulator {
 	screen := vt.NewEmulator(width, height)
@@ -230,10 +230,14 @@ func (r *robot) press(keys ...string) *robot {
 	return r
 }
 
+// resize leaves margins in a terminal of another height, as a late frame of the height before would.
 func (r *robot) resize(width, height int) *robot {
 	r.t.Helper()
 	r.mu.Lock()
-	r.screen.Resize(width, height)
+	was := r.screen.Height()
+	if r.screen.Resize(width, height); height != was {
+		_, _ = r.screen.WriteString(ansi.SetTopBottomMargins(6, 10))
+	}
 	r.mu.Unlock()
 	if err := pty.Setsize(r.tty, &pty.Winsize{Cols: uint16(width), Rows: uint16(height)}); err != nil {
 		r.t.Fatal(err)

@@ -92,12 +92,14 @@ func programOptions(ctx context.Context, hangUp func(), o Options) []tea.Program
 	default:
 		opts = append(opts, tea.WithInput(ending{in, hangUp}))
 	}
-	if o.Output != nil {
-		opts = append(opts, tea.WithOutput(o.Output))
-		if _, file := o.Output.(*os.File); !file {
-			// Bubble Tea takes anything but a file for no terminal, and would leave out colours.
-			opts = append(opts, tea.WithColorProfile(colorprofile.Env(o.Environ)))
-		}
+	switch out := o.Output.(type) {
+	case nil:
+		opts = append(opts, tea.WithOutput(marginlessFile{os.Stdout}))
+	case *os.File:
+		opts = append(opts, tea.WithOutput(marginlessFile{out}))
+	default:
+		// Bubble Tea takes anything but a file for no terminal, and would leave out colours.
+		opts = append(opts, tea.WithOutput(marginless{out}), tea.WithColorProfile(colorprofile.Env(o.Environ)))
 	}
 	if o.Environ != nil {
 		opts = append(opts, tea.WithEnvironment(o.Environ))

@@ -3,6 +3,7 @@ package edit
 import (
 	"errors"
 	"io"
+	"os"
 	"os/exec"
 	"path"
 	"strings"
@@ -99,8 +100,15 @@ func (ed *Edits) EditorOn(e *Edit) tea.ExecCommand {
 type process struct{ *exec.Cmd }
 
 func (p process) SetStdin(r io.Reader)  { p.Stdin = r }
-func (p process) SetStdout(w io.Writer) { p.Stdout = w }
 func (p process) SetStderr(w io.Writer) { p.Stderr = w }
+
+// SetStdout gives the process the terminal itself: through any other writer it would have a pipe.
+func (p process) SetStdout(w io.Writer) {
+	if over, ok := w.(interface{ Under() *os.File }); ok {
+		w = over.Under()
+	}
+	p.Stdout = w
+}
 
 // leastAway is the shortest time that the terminal is away.
 const leastAway = 250 * time.Millisecond
