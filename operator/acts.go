@@ -208,8 +208,8 @@ func (s *Session) PlanTakeback(ctx context.Context, source string, since time.Ti
 
 // Takeback carries out such a plan, each store under one undo entry, and records it as one act around the changes.
 // origin.Take says how an item that is not taken back changes the plan. A store that refuses stays as it is and stops no
-// other. It returns the plan of the stores that did not refuse, and the ids of the undo entries.
-func (s *Session) Takeback(ctx context.Context, plan []origin.Taken, reason string) (done []origin.Taken, undone []string, err error) {
+// other. It returns the plan of the stores that did not refuse, and what undoes it in each store.
+func (s *Session) Takeback(ctx context.Context, plan []origin.Taken, reason string) (done []origin.Taken, undone []Done, err error) {
 	ctx = audit.WithReason(ctx, reason)
 	if err := s.Allow(ctx, Takeback, "", ""); err != nil {
 		return nil, nil, err
@@ -217,9 +217,11 @@ func (s *Session) Takeback(ctx context.Context, plan []origin.Taken, reason stri
 	err = s.Log.Act(ctx, audit.Entry{Action: string(Takeback), Reason: reason, Counts: origin.Count(plan)}, func(ctx context.Context) (map[string]int64, error) {
 		var failed error
 		for _, m := range s.Fleet.Open() {
-			id, err := origin.Take(ctx, s.Undo, m.Store, plan)
-			if id != "" {
-				undone = append(undone, id)
+			e, err := origin.Take(ctx, s.Undo, m.Store, plan)
+			if e.ID != "" {
+				d := Done{Store: m.Name}
+				d.keep(e)
+				undone = append(undone, d)
 			}
 			if err != nil {
 				failed = errors.Join(failed, fmt.Errorf("store %s: %w", m.Name, err))

@@ -534,13 +534,13 @@ func TestTakeBack(t *testing.T) {
 		}
 	}
 	undone, err := origin.Take(ctx, d.keeper, d.store(), plan)
-	if err != nil || undone == "" {
+	if err != nil || undone.ID == "" {
 		t.Fatal(undone, err)
 	}
 	if d.read(one) != "by ana\n" || d.read(two) != "" || d.read(three) != "made by alpha\nand ana\n" {
 		t.Errorf("after it: %q, %q, %q", d.read(one), d.read(two), d.read(three))
 	}
-	if _, err := d.keeper.Restore(ctx, d.fleet.Store, undone); err != nil {
+	if _, err := d.keeper.Restore(ctx, d.fleet.Store, undone.ID); err != nil {
 		t.Fatal(err)
 	}
 	if d.read(one) != "by ana\nand alpha\n" || d.read(two) != "made by alpha\n" {

@@ -186,10 +186,10 @@ func Count(plan []Taken) map[string]int64 {
 	return counts
 }
 
-// Take carries out the plan of one store under one undo entry, and returns its id; empty when nothing was done. An item
+// Take carries out the plan of one store under one undo entry, and returns it; empty when nothing was done. An item
 // that cannot be taken back, such as one that its writer changes again meanwhile, becomes a skip of the plan: it must
 // not keep all others from being taken back. One whose answer was lost becomes ActUnknown.
-func Take(ctx context.Context, keeper *undo.Keeper, s model.Store, plan []Taken) (string, error) {
+func Take(ctx context.Context, keeper *undo.Keeper, s model.Store, plan []Taken) (undo.Entry, error) {
 	var edges, items []int // in the plan
 	for i, t := range plan {
 		switch {
@@ -202,7 +202,7 @@ func Take(ctx context.Context, keeper *undo.Keeper, s model.Store, plan []Taken)
 	}
 	order := append(edges, items...)
 	if len(order) == 0 {
-		return "", nil
+		return undo.Entry{}, nil
 	}
 	changes := make([]undo.Change, len(order))
 	for n, i := range order {
@@ -210,7 +210,7 @@ func Take(ctx context.Context, keeper *undo.Keeper, s model.Store, plan []Taken)
 	}
 	left, e, err := keeper.Possible(Restoring(ctx), s, undo.OpTakeback, changes)
 	if refused := left[0]; len(left) == len(changes) && model.IsRefusal(refused) { // by the whole store
-		return "", refused
+		return undo.Entry{}, refused
 	}
 	for n, why := range left {
 		t := &plan[order[n]]
@@ -225,5 +225,5 @@ func Take(ctx context.Context, keeper *undo.Keeper, s model.Store, plan []Taken)
 		}
 		t.Action = ActSkip
 	}
-	return e.ID, err
+	return e, err
 }

@@ -271,10 +271,10 @@ func TestTakeBackWithoutAnAnswer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			id, err := origin.Take(t.Context(), d.keeper, s, plan)
+			e, err := origin.Take(t.Context(), d.keeper, s, plan)
 			want := map[bool]string{true: origin.ActUnknown, false: origin.ActSkip}[op == model.OpForget]
-			if err != nil || (id == "") != (want == origin.ActSkip) || len(plan) != 1 || plan[0].Action != want {
-				t.Fatalf("undo %q, %v, plan %+v", id, err, plan)
+			if err != nil || (e.ID == "") != (want == origin.ActSkip) || len(plan) != 1 || plan[0].Action != want {
+				t.Fatalf("undo %q, %v, plan %+v", e.ID, err, plan)
 			}
 			again, err := origin.Plan(t.Context(), d.ledger, d.keeper, d.fleet.Store, "alpha", since)
 			if want := map[bool]string{true: origin.ActSkip, false: origin.ActForget}[name == "made"]; err != nil || len(again) != 1 || again[0].Action != want {
@@ -325,9 +325,9 @@ func TestTakeBackOfWhatIsPossible(t *testing.T) {
 	if err := d.retain(alpha, busy, "planted anew\n", model.Replace); err != nil {
 		t.Fatal(err)
 	}
-	id, err := origin.Take(ctx, d.keeper, d.store(), plan)
-	if err != nil || id == "" {
-		t.Fatalf("undo %q, %v", id, err)
+	e, err := origin.Take(ctx, d.keeper, d.store(), plan)
+	if err != nil || e.ID == "" {
+		t.Fatalf("undo %q, %v", e.ID, err)
 	}
 	for _, x := range plan {
 		if want := map[string]string{busy: origin.ActSkip, link: origin.ActSkip, plain: origin.ActForget}[x.ID]; x.Action != want || (x.Reason == "") != (want != origin.ActSkip) {
@@ -337,7 +337,7 @@ func TestTakeBackOfWhatIsPossible(t *testing.T) {
 	if d.read(plain) != "" || d.read(busy) != "planted anew\n" {
 		t.Errorf("%q and %q stand", d.read(plain), d.read(busy))
 	}
-	if _, err := d.keeper.Restore(ctx, d.fleet.Store, id); err != nil || d.read(plain) != "planted\n" {
+	if _, err := d.keeper.Restore(ctx, d.fleet.Store, e.ID); err != nil || d.read(plain) != "planted\n" {
 		t.Errorf("the undo: %v, %q", err, d.read(plain))
 	}
 }

@@ -72,7 +72,7 @@ func TestAnIncident(t *testing.T) {
 	if !strings.Contains(dry.out, `"forgotten":2`) || !strings.Contains(dry.out, `"dry_run":true`) {
 		t.Errorf("dry run: %s", dry.out)
 	}
-	d.run(append(walk, "--yes", "--json")...).want(t, 0)
+	d.run(append(walk, "--yes")...).want(t, 0, "2 forgotten", "to undo it: memdesk undo restore ", " (until ")
 	for _, name := range []string{"2031-02-01.md", "2031-02-02.md"} {
 		if _, err := os.Stat(filepath.Join(d.mem, "daily", name)); err == nil {
 			t.Errorf("%s is still there", name)

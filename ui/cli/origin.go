@@ -152,7 +152,7 @@ func (a *app) takeback(ctx context.Context, s *operator.Session, f takebackFlags
 			"%s  %s  %s %s", refOf(t.Store, t.ID), when(t.At), t.Action, t.Reason)
 	}
 	done, counts := plan, origin.Count(plan)
-	var undone []string
+	var undone []operator.Done
 	if !f.dryRun && counts[origin.ActForget]+counts[origin.ActRestore] > 0 {
 		question := a.text.Sprintf("forget %d and restore %d items that %s wrote?", counts[origin.ActForget], counts[origin.ActRestore], f.source).String()
 		if err := a.confirm(ctx, question); err != nil {
@@ -173,8 +173,12 @@ func (a *app) takeback(ctx context.Context, s *operator.Session, f takebackFlags
 }
 
 // printTakeback sums up what was done of a plan.
-func (a *app) printTakeback(f takebackFlags, plan, done []origin.Taken, ids []string) error {
+func (a *app) printTakeback(f takebackFlags, plan, done []origin.Taken, undone []operator.Done) error {
 	counts := origin.Count(done)
+	var ids []string
+	for _, d := range undone {
+		ids = append(ids, d.Undo)
+	}
 	a.emit("summary", takebackRow{len(plan), counts[origin.ActForget], counts[origin.ActRestore], counts[origin.ActSkip], counts[origin.ActUnknown], ids, f.dryRun})
 	forgotten, restored := "forgotten", "restored"
 	if f.dryRun {
@@ -187,8 +191,8 @@ func (a *app) printTakeback(f takebackFlags, plan, done []origin.Taken, ids []st
 	if left := len(plan) - len(done); left > 0 {
 		a.hintf("%s not taken back: the error says why", plural(int64(left), "item"))
 	}
-	for _, id := range ids {
-		a.hintf("to undo it: memdesk undo restore %s", id)
+	for _, d := range undone {
+		a.sayUndo(d)
 	}
 	return partialIf(counts[origin.ActSkip]+counts[origin.ActUnknown] > 0)
 }

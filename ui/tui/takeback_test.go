@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/origin"
 	"memdesk/ui/tui/desk"
 )
@@ -54,16 +55,16 @@ func (o originsFake) PlanTakeback(_ context.Context, source string, since time.T
 	return plan, nil
 }
 
-func (o originsFake) Takeback(ctx context.Context, plan []origin.Taken, reason string) ([]origin.Taken, []string, error) {
+func (o originsFake) Takeback(ctx context.Context, plan []origin.Taken, reason string) ([]origin.Taken, []operator.Done, error) {
 	if o.acts.meddle != nil {
 		return nil, nil, errors.New("the store is full")
 	}
 	if o.acts.down != nil { // the store makes the change, and its answer is lost
 		plan[0].Action, plan[0].Reason = origin.ActUnknown, "whether it was taken back is not known: no answer"
-		return plan, []string{"u1"}, nil
+		return plan, []operator.Done{{Undo: "u1"}}, nil
 	}
 	done, err := o.acts.Forget(ctx, "crewship", model.ForgetRequest{ID: plan[0].ID}, reason)
-	return plan, []string{done.Undo}, err
+	return plan, []operator.Done{done}, err
 }
 
 func (originsFake) Told(context.Context, []model.Ref, time.Time) ([]origin.Recall, error) {

@@ -196,7 +196,11 @@ func (tb *Takebacks) begin(plan []origin.Taken, why string) *task.Bulk {
 	b.Run = func(ctx context.Context, j operator.Running, b *task.Bulk) error {
 		return j.Step(ctx, "takeback", func(ctx context.Context) error {
 			done, undone, err := tb.D.Origins.Takeback(context.WithoutCancel(ctx), plan, why)
-			b.Locked(func() { b.Undo = append(b.Undo, undone...) })
+			b.Locked(func() {
+				for _, d := range undone {
+					b.Undo = append(b.Undo, d.Undo)
+				}
+			})
 			for _, t := range plan {
 				o := task.Outcome{Store: t.Store, Name: t.ID, Ok: true}
 				switch {

@@ -50,9 +50,9 @@ type OriginSource interface {
 	WriterOfItem(s model.Store, it model.Item) (origin.Row, string, bool)
 	// PlanTakeback plans to take back the writes of one source since a time; it changes nothing.
 	PlanTakeback(ctx context.Context, source string, since time.Time) ([]origin.Taken, error)
-	// Takeback carries out such a plan, each store under one undo entry, and returns these. An item that cannot be
+	// Takeback carries out such a plan, each store under one undo entry, and returns these too. An item that cannot be
 	// taken back becomes a skip of the plan.
-	Takeback(ctx context.Context, plan []origin.Taken, reason string) (done []origin.Taken, undone []string, err error)
+	Takeback(ctx context.Context, plan []origin.Taken, reason string) (done []origin.Taken, undone []operator.Done, err error)
 	// Told lists when items were given to agents since a time, oldest first.
 	Told(ctx context.Context, items []model.Ref, since time.Time) ([]origin.Recall, error)
 }
