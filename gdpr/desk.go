@@ -301,7 +301,7 @@ func (d *Desk) edit(ctx context.Context, r *Request, fn func(*Request) error) er
 	if err := d.prepare(); err != nil {
 		return err
 	}
-	lock, err := os.OpenFile(d.dir("requests.lock"), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+	lock, err := atomicfile.Open(d.dir("requests.lock"), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return model.E(model.Unavailable, "gdpr", atomicfile.Pathless(err))
 	}
@@ -441,7 +441,7 @@ func (r *Request) void() {
 }
 
 func readJSON(path string, into any) error {
-	b, err := os.ReadFile(path)
+	b, err := atomicfile.ReadFile(path)
 	if err != nil {
 		return err
 	}

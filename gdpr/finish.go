@@ -252,7 +252,7 @@ func (d *Desk) Receipt(id string) ([]byte, receipt.Receipt, string, error) {
 
 // signed returns the signed file of a request's last run that had one, and its content.
 func (d *Desk) signed(id string) ([]byte, receipt.Receipt, string, error) {
-	b, err := os.ReadFile(d.dir("receipts", id+".json"))
+	b, err := atomicfile.ReadFile(d.dir("receipts", id+".json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, receipt.Receipt{}, "", model.Errorf(model.NotFound, "gdpr", "request %s has no receipt: an erasure gets one when every layer in scope is done, `memdesk gdpr report %s` says where it stands", id, id)
 	}

@@ -57,7 +57,7 @@ func (x *run) requestNamesSubject(ctx context.Context, o Due) (bool, error) {
 
 // fileNames reports whether a file names the subject; false for a missing file.
 func (x *run) fileNames(ctx context.Context, path string) (bool, error) {
-	f, err := os.Open(path)
+	f, err := atomicfile.Open(path, os.O_RDONLY, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}

@@ -225,7 +225,7 @@ func (x *run) verifyFiles(ctx context.Context, row receipt.Layer, dir string, co
 		if !concerns(path) {
 			return nil
 		}
-		f, err := os.Open(path)
+		f, err := atomicfile.Open(path, os.O_RDONLY, 0)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}

@@ -44,7 +44,7 @@ var ErrBusy = errors.New("another process works on this request")
 // the lock.
 func (d *Desk) openRun(id, plan string) (*runLog, error) {
 	path := d.dir("runs", id+".jsonl")
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW, 0o600)
+	f, err := atomicfile.Open(path, os.O_RDWR|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, model.E(model.Unavailable, "gdpr-erase", statedir.Cause(err))
 	}
@@ -55,7 +55,7 @@ func (d *Desk) openRun(id, plan string) (*runLog, error) {
 	if !free {
 		return nil, errors.Join(model.E(model.Conflict, "gdpr-erase", ErrBusy), f.Close())
 	}
-	b, err := os.ReadFile(path)
+	b, err := atomicfile.ReadFile(path)
 	if err != nil {
 		return nil, errors.Join(model.E(model.Unavailable, "gdpr-erase", atomicfile.Pathless(err)), filelock.Close(f))
 	}

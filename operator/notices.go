@@ -3,7 +3,6 @@ package operator
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -73,7 +72,7 @@ func (s *Session) brokenOff(ctx context.Context, r *jobs.Runner) (notices []stri
 	}
 	file := filepath.Join(s.State, toldFile)
 	var told time.Time
-	if b, err := os.ReadFile(file); err == nil {
+	if b, err := atomicfile.ReadFile(file); err == nil {
 		told, _ = time.Parse(time.RFC3339Nano, strings.TrimSpace(string(b)))
 	}
 	last := told

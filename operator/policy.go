@@ -8,7 +8,6 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -103,7 +102,7 @@ func (s *Session) policyFile() string { return filepath.Join(s.State, "policy.js
 // lastPolicy is the last policy in the log; version 0 without a hash where the log has none.
 func (s *Session) lastPolicy(ctx context.Context) (policyVersion, error) {
 	var last policyVersion
-	b, err := os.ReadFile(s.policyFile())
+	b, err := atomicfile.ReadFile(s.policyFile())
 	if err == nil && json.Unmarshal(b, &last) == nil {
 		return last, nil
 	}

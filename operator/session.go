@@ -17,6 +17,7 @@ import (
 	"memdesk/gdpr/receipt"
 	"memdesk/gdpr/subject"
 	"memdesk/gdpr/suppress"
+	"memdesk/internal/atomicfile"
 	"memdesk/internal/clock"
 	"memdesk/internal/statedir"
 	"memdesk/jobs"
@@ -318,7 +319,7 @@ func (s *Session) marks() []audit.Mark {
 	}
 	var out []audit.Mark
 	for _, f := range files {
-		b, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		b, err := atomicfile.ReadFile(filepath.Join(dir, f.Name()))
 		if err != nil {
 			continue
 		}

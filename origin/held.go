@@ -140,7 +140,7 @@ func (s *Shelf) Get(id string) (Held, error) {
 	if !review.HeldID(id) {
 		return Held{}, model.Errorf(model.NotFound, "held", "no held write has this id")
 	}
-	data, err := os.ReadFile(s.path(id))
+	data, err := atomicfile.ReadFile(s.path(id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return Held{}, model.Errorf(model.NotFound, "held", "no held write has this id")
 	}
@@ -192,7 +192,7 @@ func (s *Shelf) Erase(match func(data []byte) bool) (int, error) {
 	gone := 0
 	for _, f := range files {
 		path := filepath.Join(s.dir, f.Name())
-		data, err := os.ReadFile(path)
+		data, err := atomicfile.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

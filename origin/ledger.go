@@ -80,7 +80,7 @@ func (l *Ledger) add(line []byte, most int64) error {
 			}
 		}
 	}
-	f, err := os.OpenFile(l.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := atomicfile.Open(l.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
 	}
@@ -123,12 +123,12 @@ func (l *Ledger) naming(value string, yield func(Row) bool) error {
 }
 
 func (l *Ledger) holding(form []byte, yield func(Row) bool, damaged func()) error {
-	f, err := os.Open(l.path)
+	f, err := atomicfile.Open(l.path, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return err
+		return fmt.Errorf("the notes on writers cannot be read: %w", atomicfile.Pathless(err))
 	}
 	defer f.Close()
 	_, err = rows(f, form, yield, damaged)
@@ -234,7 +234,7 @@ func (l *Ledger) lately(w Writer, since time.Time) (n int) {
 
 // catchUp reads added lines. The caller holds mu.
 func (l *Ledger) catchUp() error {
-	f, err := os.Open(l.path)
+	f, err := atomicfile.Open(l.path, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		l.latest, l.newest, l.read, l.file = nil, nil, 0, nil
 		return nil
@@ -329,7 +329,7 @@ func (m *matched) look(match func([]byte) bool, path string, torn bool) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		if m.file, err = os.Open(path); err != nil {
+		if m.file, err = atomicfile.Open(path, os.O_RDONLY, 0); err != nil {
 			return err
 		}
 	}

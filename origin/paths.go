@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"memdesk/internal/atomicfile"
 	"memdesk/internal/filelock"
 	"memdesk/model"
 	"memdesk/quarantine"
@@ -145,7 +146,7 @@ func (p *Paths) load() {
 	if p.is != nil && os.SameFile(p.is, info) && p.size == info.Size() {
 		return
 	}
-	f, err := os.Open(p.file.path)
+	f, err := atomicfile.Open(p.file.path, os.O_RDONLY, 0)
 	if err != nil {
 		return
 	}

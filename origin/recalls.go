@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"memdesk/internal/atomicfile"
 )
 
 // Recall is one item given to a caller.
@@ -66,7 +68,7 @@ func (t *Trace) Note(given []Recall) error {
 // All yields every kept recall, oldest first.
 func (t *Trace) All(yield func(Recall) bool) error {
 	for _, path := range []string{t.file.path + ".1", t.file.path} {
-		f, err := os.Open(path)
+		f, err := atomicfile.Open(path, os.O_RDONLY, 0)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

@@ -145,7 +145,7 @@ func (k *Keeper) Read(id string) (Entry, string, error) {
 }
 
 func (k *Keeper) read(id string) (Entry, string, error) {
-	data, err := os.ReadFile(k.path(id))
+	data, err := atomicfile.ReadFile(k.path(id))
 	if err != nil {
 		return Entry{}, "", err
 	}
@@ -196,7 +196,7 @@ func (k *Keeper) Kept(where string) []string {
 
 // head reads an entry's first line only.
 func (k *Keeper) head(id string) (Entry, error) {
-	f, err := os.Open(k.path(id))
+	f, err := atomicfile.Open(k.path(id), os.O_RDONLY, 0)
 	if err != nil {
 		return Entry{}, err
 	}

@@ -35,7 +35,7 @@ func ReadKey(path string) (Key, error) {
 	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
 		return Key{}, model.Errorf(model.PermissionDenied, "gdpr", "the pseudonym key must be a regular file of mode 0600")
 	}
-	b, err := os.ReadFile(path)
+	b, err := atomicfile.ReadFile(path)
 	if err != nil {
 		return Key{}, err
 	}

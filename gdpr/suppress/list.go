@@ -258,7 +258,7 @@ func (l *List) load() error {
 	if l.seen != nil && os.SameFile(l.seen, info) && l.seen.ModTime().Equal(info.ModTime()) && l.seen.Size() == info.Size() {
 		return nil
 	}
-	b, err := os.ReadFile(l.path)
+	b, err := atomicfile.ReadFile(l.path)
 	var f file
 	if err != nil || json.Unmarshal(b, &f) != nil || f.V != 1 && f.V != 2 {
 		return unreadable

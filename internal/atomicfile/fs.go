@@ -52,13 +52,40 @@ type File interface {
 // OS is the machine's own files.
 type OS struct{}
 
-// OpenFile is os.OpenFile.
+// OpenFile is Open.
 func (OS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
-	f, err := os.OpenFile(name, flag, perm)
+	f, err := Open(name, flag, perm)
 	if err != nil {
 		return nil, err
 	}
 	return osFile{f}, nil
+}
+
+// Open is os.OpenFile for regular files and directories. Anything else, as a pipe, is an error at once: it may have no
+// end, and opening one waits for a writer.
+func Open(name string, flag int, perm fs.FileMode) (*os.File, error) {
+	f, err := os.OpenFile(name, flag|syscall.O_NONBLOCK, perm)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		err = &fs.PathError{Op: "open", Path: name, Err: errors.New("it is no regular file")}
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// ReadFile is os.ReadFile for what Open opens.
+func ReadFile(name string) ([]byte, error) {
+	f, err := Open(name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // opened for reading: closing loses nothing
+	return io.ReadAll(f)
 }
 
 // Lstat is os.Lstat.

@@ -90,7 +90,7 @@ func (c *Counts) save(fresh map[string]int64) error {
 // Read returns the counts in a file; an absent file has none.
 func Read(path string) (map[string]int64, error) {
 	all := map[string]int64{}
-	text, err := os.ReadFile(path)
+	text, err := atomicfile.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return all, nil
 	}

@@ -111,7 +111,7 @@ func (f *Folder) begin() error {
 
 // Read is the current text of the file.
 func (d *Draft) Read() (string, error) {
-	b, err := os.ReadFile(d.path)
+	b, err := atomicfile.ReadFile(d.path)
 	return string(b), atomicfile.Pathless(err)
 }
 
@@ -290,7 +290,7 @@ var unfinished = regexp.MustCompile(`\.tmp\.[0-9a-f]{16}$`)
 
 // changed reports whether a file differs from its first text. An unreadable file counts as changed.
 func changed(path, was string) bool {
-	b, err := os.ReadFile(path)
+	b, err := atomicfile.ReadFile(path)
 	return err != nil || len(b) > 0 && sum(string(b)) != was
 }
 
@@ -352,8 +352,8 @@ func (f *Folder) Erase(concerns func(name string, text []byte) bool) (int, error
 		return erased, errors.Join(err, ignoreAbsent(derr))
 	}
 	for _, e := range entries {
-		text, rerr := os.ReadFile(filepath.Join(dir, e.Name()))
-		note, nerr := os.ReadFile(filepath.Join(f.dir, about, e.Name()))
+		text, rerr := atomicfile.ReadFile(filepath.Join(dir, e.Name()))
+		note, nerr := atomicfile.ReadFile(filepath.Join(f.dir, about, e.Name()))
 		err = errors.Join(err, ignoreAbsent(rerr), ignoreAbsent(nerr))
 		switch {
 		case rerr != nil:

@@ -74,7 +74,7 @@ func (f *Folder) Held(of ...string) (out []Held, err error) {
 		if owner, _, named := strings.Cut(e.Name(), apart); len(of) > 0 && named && !slices.Contains(of, owner) { // skip without reading
 			continue
 		}
-		note, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		note, err := atomicfile.ReadFile(filepath.Join(dir, e.Name()))
 		info, ierr := e.Info()
 		if err = errors.Join(err, ierr); errors.Is(err, fs.ErrNotExist) {
 			continue // released meanwhile
@@ -149,7 +149,7 @@ func (f *Folder) released(over func(at time.Time, name string, texts ...[]byte) 
 	err = errors.Join(err, kerr)
 	for _, t := range temps {
 		path := filepath.Join(f.dir, written, t.Name())
-		text, rerr := os.ReadFile(path)
+		text, rerr := atomicfile.ReadFile(path)
 		if err = errors.Join(err, ignoreAbsent(rerr)); over(t.ModTime(), "", text) {
 			err = errors.Join(err, ignoreAbsent(os.Remove(path)))
 		}
@@ -160,7 +160,7 @@ func (f *Folder) released(over func(at time.Time, name string, texts ...[]byte) 
 		files, derr := os.ReadDir(dir)
 		err = errors.Join(err, ignoreAbsent(derr))
 		for _, file := range files {
-			text, rerr := os.ReadFile(filepath.Join(dir, file.Name()))
+			text, rerr := atomicfile.ReadFile(filepath.Join(dir, file.Name()))
 			name, texts, err = file.Name(), append(texts, text), errors.Join(err, ignoreAbsent(rerr))
 		}
 		if over(h.At, name, texts...) {

@@ -45,7 +45,7 @@ func (f *Folder) Kept() ([]Kept, error) {
 			continue // it vanished, or is another program's
 		}
 		if f.clock.Now().Sub(st.ModTime()) <= Keep {
-			note, _ := os.ReadFile(filepath.Join(f.dir, about, e.Name()))
+			note, _ := atomicfile.ReadFile(filepath.Join(f.dir, about, e.Name()))
 			out = append(out, Kept{e.Name(), filepath.Join(dir, e.Name()), st.ModTime(), st.Size(), string(note)})
 		}
 	}
@@ -71,7 +71,7 @@ func (f *Folder) ReadKept(name string) (string, error) {
 	if name != filepath.Base(name) {
 		return "", fs.ErrInvalid
 	}
-	b, err := os.ReadFile(filepath.Join(f.dir, aside, name))
+	b, err := atomicfile.ReadFile(filepath.Join(f.dir, aside, name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", ErrGone
 	}

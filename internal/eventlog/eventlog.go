@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"memdesk/internal/atomicfile"
 	"memdesk/internal/filelock"
 )
 
@@ -43,7 +44,7 @@ func Append(path string, line []byte) error {
 				return err
 			}
 		}
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+		f, err := atomicfile.Open(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 		if err != nil {
 			return err
 		}
@@ -56,7 +57,7 @@ func Append(path string, line []byte) error {
 func Tail(path string, n int) ([][]byte, error) {
 	var out [][]byte
 	for _, name := range []string{path, path + older} {
-		data, err := os.ReadFile(name)
+		data, err := atomicfile.ReadFile(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -88,7 +89,7 @@ func Erase(dir string, drop func(line []byte) bool) (n int, err error) {
 		}
 		for _, f := range files {
 			path := filepath.Join(dir, f.Name())
-			data, err := os.ReadFile(path)
+			data, err := atomicfile.ReadFile(path)
 			if err != nil {
 				return err
 			}

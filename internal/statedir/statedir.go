@@ -110,7 +110,7 @@ func (l layout) known(dir string) (format int, ok bool, err error) {
 	if st, err := os.Stat(filepath.Join(dir, mark)); err == nil && !st.Mode().IsRegular() { // another kind may have no end
 		return 0, true, barredError("the state directory's format is no regular file")
 	}
-	data, err := os.ReadFile(filepath.Join(dir, mark))
+	data, err := atomicfile.ReadFile(filepath.Join(dir, mark))
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, true, nil
 	}

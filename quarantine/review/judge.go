@@ -255,7 +255,7 @@ func (j *Judge) Clear(at time.Time, texts ...string) error {
 		return err
 	}
 	var out []byte
-	if old, err := os.ReadFile(j.path(clearedFile)); err == nil && len(old) > 0 && old[len(old)-1] != '\n' {
+	if old, err := atomicfile.ReadFile(j.path(clearedFile)); err == nil && len(old) > 0 && old[len(old)-1] != '\n' {
 		out = append(out, '\n') // a crash has cut the last line
 	}
 	for _, t := range texts {
@@ -265,7 +265,7 @@ func (j *Judge) Clear(at time.Time, texts ...string) error {
 		}
 		out = append(append(out, line...), '\n')
 	}
-	f, err := os.OpenFile(j.path(clearedFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := atomicfile.Open(j.path(clearedFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -321,7 +321,7 @@ type Scan struct {
 // LastScan is the last kept scan; empty when there is none.
 func (j *Judge) LastScan() (Scan, error) {
 	var s Scan
-	b, err := os.ReadFile(j.path(scanFile))
+	b, err := atomicfile.ReadFile(j.path(scanFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}
@@ -366,7 +366,7 @@ func (j *Judge) load() {
 	}
 	if j.changed(clearedFile) {
 		j.cleared = map[string]bool{}
-		if b, err := os.ReadFile(j.path(clearedFile)); err == nil {
+		if b, err := atomicfile.ReadFile(j.path(clearedFile)); err == nil {
 			for line := range bytes.Lines(b) {
 				var c Cleared
 				if json.Unmarshal(line, &c) == nil && c.Rules == signal.RuleVersion {
@@ -377,7 +377,7 @@ func (j *Judge) load() {
 	}
 	if j.changed(boundsFile) {
 		j.bounds, j.problem = nil, nil
-		b, err := os.ReadFile(j.path(boundsFile))
+		b, err := atomicfile.ReadFile(j.path(boundsFile))
 		if errors.Is(err, fs.ErrNotExist) {
 			return
 		}
