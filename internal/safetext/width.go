@@ -132,10 +132,11 @@ func blanks(n int) string { return strings.Repeat(" ", max(n, 0)) }
 func (e Escaper) Pad(t Text, width int) Text { return Pad(t, width) }
 
 // Wrap breaks t into lines of at most width columns, after a blank where there
-// is one. A lone symbol stays with the word that follows it. One blank that would
-// start a line is dropped; everything else stays. An escape or a character wider
-// than width has a line of its own: width below [MaxMark] may be exceeded. An
-// empty t is one empty line.
+// is one, else after the last of / : - in the second half of the line. A lone
+// symbol stays with the word that follows it. One blank that would start a line
+// is dropped; everything else stays. An escape or a character wider than width
+// has a line of its own: width below [MaxMark] may be exceeded. An empty t is
+// one empty line.
 func Wrap(t Text, width int) (lines []Text) {
 	s, width := t.s, max(width, 1)
 	for {
@@ -158,7 +159,7 @@ func lineEnd(s string, width int) int {
 	if s == "" {
 		return 0
 	}
-	n, w, blank := 0, 0, 0
+	n, w, blank, joint := 0, 0, 0, 0
 	for n < len(s) {
 		size, uw := unit(s, n)
 		if n > 0 && w+uw > width {
@@ -167,13 +168,17 @@ func lineEnd(s string, width int) int {
 		if s[n] == ' ' {
 			blank = n + size
 		}
-		n += size
+		if n += size; size == 1 && strings.IndexByte("/:-", s[n-1]) >= 0 {
+			joint = n
+		}
 		w += uw
 	}
-	if n == len(s) {
+	switch {
+	case n == len(s):
 		return n
-	}
-	if s[n] == ' ' || blank == 0 {
+	case blank == 0 && joint > n/2 && s[n] != ' ':
+		return joint
+	case blank == 0, s[n] == ' ':
 		blank = n
 	}
 	return beforeSign(s[:blank])

@@ -95,6 +95,8 @@ func TestWrap(t *testing.T) {
 		{"blank at the edge", "the quick brown", 9, []string{"the quick", "brown"}},
 		{"blank at the end", "hello ", 5, []string{"hello"}},
 		{"long word", "abcdefghij", 4, []string{"abcd", "efgh", "ij"}},
+		{"long reference", "harbor:daily/2026-11-28.md", 16, []string{"harbor:daily/", "2026-11-28.md"}},
+		{"long word with an early joint", "a-bcdefghij", 8, []string{"a-bcdefg", "hij"}},
 		{"width one", "ab c", 1, []string{"a", "b", "c"}},
 		{"width zero", "ab", 0, []string{"a", "b"}},
 		{"only blanks", "      ", 4, []string{"    ", "  "}},
