@@ -53,12 +53,15 @@ func (c *checks) counted(esc safetext.Escaper) safetext.Text {
 			good = append(good, t)
 		}
 	}
-	failed := len(c.took) - len(good)
 	if len(good) == 0 {
 		return esc.Sprintf("%s, none answered", prose.Plural(len(c.took), "check"))
 	}
 	slices.Sort(good)
-	return esc.Sprintf("%s: median %s, slowest %s, %s without an answer", prose.Plural(len(c.took), "check"), prose.Latency(good[len(good)/2]), prose.Latency(good[len(good)-1]), prose.Group(failed))
+	all := esc.Sprintf("%s: median %s, slowest %s", prose.Plural(len(c.took), "check"), prose.Latency(good[len(good)/2]), prose.Latency(good[len(good)-1]))
+	if failed := len(c.took) - len(good); failed > 0 {
+		return esc.Sprintf("%s, %s without an answer", all, prose.Group(failed))
+	}
+	return all
 }
 
 // spark draws the newest checks, one sign each, relative to the slowest.
