@@ -89,7 +89,7 @@ func TestErasureFaults(t *testing.T) {
 		if err := os.Rename(vault, vault+".away"); err != nil {
 			t.Fatal(err)
 		}
-		r.press("p").see("The plan of", "6 of 7 stores searched; not searched: notes", "✖ not searched: notes; ", "▲ Not searched: notes. The request stays partial")
+		r.press("p").see("The plan of", "6 of 7 stores searched; not searched: notes", "✖ 1 not searched; ", "▲ Not searched: notes. The request stays partial")
 		r.press("E").answer("for good?").see("▲ Not searched: notes. Nothing is erased there").press("enter").see("cancelled")
 		r.press("esc").see("[6 Erasure", "planned", "▲ Not searched: notes.")
 	})

@@ -108,8 +108,8 @@ func (rq *requests) discover(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 			return err
 		}
 		b.Settle(searched(d.Esc, p), "")
-		if missing := unsearched(p); missing != "" {
-			b.Tell(d.Esc.Sprintf("not searched: %s", d.Esc.LineMax(missing, prose.MaxTitle)))
+		if missing := unsearched(p); missing != nil {
+			b.Tell(d.Esc.Sprintf("not searched: %s", d.Esc.LineMax(strings.Join(missing, ", "), prose.MaxTitle)))
 		}
 		return nil
 	}
@@ -134,24 +134,23 @@ func searched(esc safetext.Escaper, p gdpr.Plan) []task.Outcome {
 	return out
 }
 
-// unsearched names the stores that the search could not reach; empty: none.
-func unsearched(p gdpr.Plan) string {
-	var out []string
+// unsearched names the stores that the search could not reach.
+func unsearched(p gdpr.Plan) (out []string) {
 	for _, s := range p.Stores {
 		if s.Error != "" {
 			out = append(out, s.Store)
 		}
 	}
-	return strings.Join(out, ", ")
+	return out
 }
 
 // unsearchedLines warn of the stores that the search could not reach, and say what follows.
 func unsearchedLines(esc safetext.Escaper, p gdpr.Plan, then string) []text.Line {
 	missing := unsearched(p)
-	if missing == "" {
+	if missing == nil {
 		return nil
 	}
-	return []text.Line{text.Advice(esc, "Not searched: %s. "+then, esc.LineMax(missing, prose.MaxReason)).As(text.Alert)}
+	return []text.Line{text.Advice(esc, "Not searched: %s. "+then, esc.LineMax(strings.Join(missing, ", "), prose.MaxReason)).As(text.Alert)}
 }
 
 // stepCount counts the steps of a store's plan.
@@ -553,9 +552,9 @@ func planRecord(st *paint.Styles, r planRow, alone bool) record.Row[planRow] {
 		out.Cells = []safetext.Text{esc.Sprintf("%s%s", sign, esc.Line(r.store.Store)), bar, words}
 	default:
 		words := esc.Const(countPlan(r.plan).words())
-		if missing := unsearched(*r.plan); missing != "" {
+		if missing := unsearched(*r.plan); missing != nil { // each store has a row with its reason
 			out.Tones = []paint.Tone{2: paint.ToneBad}
-			words = st.Badge(paint.ToneBad, esc.Sprintf("not searched: %s; %s", esc.LineMax(missing, prose.MaxTitle), words))
+			words = st.Badge(paint.ToneBad, esc.Sprintf("%d not searched; %s", len(missing), words))
 		}
 		out.Cells = []safetext.Text{esc.Const("all stores"), esc.Const(""), words}
 	}
@@ -800,8 +799,8 @@ func tellPlan(esc safetext.Escaper, e planRow) safetext.Text {
 		return esc.Sprintf("Store %s, %s: %s", e.store.Store, e.store.Kind, storeWords(esc, *e.store, e.steps.fates()))
 	}
 	fates := countPlan(e.plan).fates()
-	if missing := unsearched(*e.plan); missing != "" {
-		return esc.Sprintf("Not searched: %s. The other stores: %s; the hash of the plan begins with %s", esc.LineMax(missing, prose.MaxTitle), fates, e.plan.Short())
+	if missing := unsearched(*e.plan); missing != nil {
+		return esc.Sprintf("Not searched: %s. The other stores: %s; the hash of the plan begins with %s", esc.LineMax(strings.Join(missing, ", "), prose.MaxTitle), fates, e.plan.Short())
 	}
 	return esc.Sprintf("All stores: %s; the hash of the plan begins with %s", fates, e.plan.Short())
 }
