@@ -176,7 +176,7 @@ func (rm *Removals) dialog(ctx context.Context, q Question) (*dialog.Dialog, saf
 		if t.Title != "" && t.Title != t.Name { // as the list has it
 			line = esc.Sprintf("- %s  %s", esc.Trunc(esc.LineMax(desk.FirstWords(t.Title), prose.MaxTitle), widestTitle), prose.NameFirst(esc, t.Name))
 		}
-		out.Lines = append(out.Lines, text.Line{Value: line})
+		out.Lines = append(out.Lines, text.Line{Value: line, Cut: true})
 	}
 	if n > 5 {
 		out.Lines = append(out.Lines, text.Line{Value: esc.Sprintf("- and %s more", prose.Group(n-5))})

@@ -132,8 +132,11 @@ func firstChange(body string) int {
 	return -1
 }
 
-// bodySign says how much of the text is off the screen; empty when nothing is.
+// bodySign says how much is off the screen, of the question first, as PgDn shows that first; empty: nothing.
 func (d *Dialog) bodySign(st *paint.Styles) safetext.Text {
+	if end := d.above + d.room; end < d.rows {
+		return st.Esc.Sprintf("question %d to %d of %d, more: PgDn", d.above+1, end, d.rows)
+	}
 	p := d.Pager
 	whole := p.AtStart() && p.AtEnd()
 	if p.Shown != p.Text || len(p.Rows) == 0 || whole && len(p.Rows) <= p.Height {
@@ -187,14 +190,18 @@ func (d *Dialog) question(st *paint.Styles, width, room int) []string {
 		d.above = 0
 		return out
 	}
-	d.room = max(room-1, 1) // the sign for more takes one row
+	if d.Pager != nil { // the rule below has the sign for more
+		d.above = min(d.above, d.rows-room)
+		return out[d.above : d.above+room]
+	}
+	d.room = max(room-1, 1)
 	d.above = min(d.above, d.rows-d.room)
 	end := min(d.above+room-1, d.rows)
 	sign := st.Esc.Sprintf(" %d to %d of %d, more: PgDn", d.above+1, end, d.rows)
 	switch {
 	case room < 2:
 		sign = st.Esc.Const(" there is more: PgDn, or a taller window")
-	case end == d.rows: // a text below has a sign of its own
+	case end == d.rows:
 		sign = st.Esc.Sprintf(" %d to %d of %d: PgUp", d.above+1, end, d.rows)
 	case d.above > 0:
 		sign = st.Esc.Sprintf(" %d to %d of %d, more: PgDn, PgUp", d.above+1, end, d.rows)

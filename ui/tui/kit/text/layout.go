@@ -109,6 +109,9 @@ func (l Layout) headLine(h Line, label int) (out []Wrapped) {
 		w.label, w.labels = h.Name, label
 		room -= label + 1
 	}
+	if h.Cut {
+		h.Value = l.St.Esc.Trunc(h.Value, max(room, 8))
+	}
 	blank := safetext.Const(" ")
 	for _, part := range l.St.Wrap(h.Value, max(room, 8)) {
 		w.Text = part

@@ -65,6 +65,7 @@ type Line struct {
 	Kind  Kind
 	Runs  []paint.Stretch // parts of Value with a look of their own
 	Pin   bool            // in a question: stays in sight
+	Cut   bool            // to the width, instead of wrapped
 	sign  string          // before the value, for the eye alone
 	tone  paint.Tone      // of the sign
 }

@@ -350,12 +350,16 @@ func (rs *resolutions) dropRedundant() tea.Cmd {
 	})
 }
 
-// listed names every copy as its row does, and the environments of their stores.
+// widestCopy is the columns of a copy's name in a question about many, where each has one line.
+const widestCopy = 48
+
+// listed names every copy, with its store and its tool, and the environments of their stores.
 func (rs *resolutions) listed(all []conflict.Copy) (refs *text.Page, environments []text.Line) {
 	var list strings.Builder
 	var stores []string
 	for _, c := range all {
-		list.WriteString(path.Base(c.Target) + "  " + c.Store + ", " + c.Tool + ": " + path.Base(c.ID) + "\n")
+		name := rs.d.Esc.TruncMiddle(rs.d.Esc.Line(path.Base(c.ID)), widestCopy)
+		list.WriteString(name.String() + "  " + c.Store + ", " + c.Tool + "\n")
 		stores = append(stores, c.Store)
 	}
 	return text.NewPage(nil, list.String()), rs.d.EnvironmentsOf(stores)
