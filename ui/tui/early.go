@@ -40,7 +40,16 @@ func (ea *ahead) obey() tea.Cmd {
 // waits keeps a key that needs a row which is being loaded, and every key after it. Escape drops them.
 func (ea *ahead) waits(k tea.KeyPressMsg, name string) bool {
 	p, ok := ea.a.pane().(loader)
+	b, found := act.Find(customKeys(ea.a.O.Keys).of(ea.a.pane().Bindings()), name)
+	onRow := found && b.Why != nil
 	switch {
+	case ea.a.D.Modal.Preparing() && name == "esc":
+		ea.a.D.Modal.GiveUp()
+		ea.a.D.Tell("given up: nothing is asked")
+		return true
+	case ea.a.D.Modal.Preparing() && onRow:
+		ea.a.D.Tell("%s was not taken: a question is on its way, esc gives it up", name)
+		return true
 	case !ok || !p.Awaiting():
 		ea.waiting = nil
 		return false
@@ -50,10 +59,9 @@ func (ea *ahead) waits(k tea.KeyPressMsg, name string) bool {
 		ea.waiting = nil
 		ea.a.D.Tell("the keys that were waiting for the list are dropped")
 		return true
+	case len(ea.waiting) == 0 && !onRow:
+		return false
 	case len(ea.waiting) == 0:
-		if b, found := act.Find(ea.a.pane().Bindings(), name); !found || b.Why == nil {
-			return false
-		}
 		ea.at = shown(ea.a)
 	}
 	ea.waiting = append(ea.waiting, k)

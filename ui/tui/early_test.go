@@ -125,3 +125,29 @@ func TestWaitingKeysStayWithTheirList(t *testing.T) {
 		t.Errorf("the key was obeyed:\n%s", s)
 	}
 }
+
+// Keys typed while rows are being marked wait for the marks. Those typed before a question is up never act on the pane.
+func TestKeysWaitForMarksAndQuestions(t *testing.T) {
+	d := atDesk(nil)
+	d.line("store crewship")
+	d.settle("Thursday")
+	d.quiet()
+	d.send(keyNamed("*"))
+	d.send(keyNamed("d"))
+	d.wants(t, "marking", "the list is loading: d waits for it")
+	d.await("there is no journal for long work here") // the answer of d for many
+	d.keys("u")
+	d.send(keyNamed("d"))
+	d.send(keyNamed("y"))
+	d.wants(t, "y was not taken: a question is on its way, esc gives it up")
+	d.await("Forget crews")
+	d.await("enter cancel")
+	d.keys("esc")
+	d.send(keyNamed("d"))
+	d.send(keyNamed("esc"))
+	d.wants(t, "given up: nothing is asked")
+	d.quiet()
+	if s := d.screen(); strings.Contains(s, "Forget crews") || !strings.Contains(s, "nothing was asked") {
+		t.Errorf("the question came:\n%s", s)
+	}
+}

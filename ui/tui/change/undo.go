@@ -15,7 +15,6 @@ import (
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/dialog"
-	"memdesk/ui/tui/kit/loop"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 	"memdesk/ui/tui/record"
@@ -78,9 +77,7 @@ func (us *Undos) Last() tea.Cmd {
 // propose asks about undo entries. Those of ids that are gone leave the reach of z: the act before them is next.
 func (us *Undos) propose(ids []string, prepare func([]operator.UndoRow) (*dialog.Dialog, safetext.Text)) tea.Cmd {
 	d := us.D
-	from, writable := d.Frame.Here(), d.ReadOnly == ""
-	return d.Ask(func(ctx context.Context) any {
-		m := dialog.Proposal{From: from, Writable: writable}
+	return d.Modal.Prepare(func(ctx context.Context) (m dialog.Proposal) {
 		rows, _, err := d.Acts.Undos(ctx)
 		if err != nil {
 			m.No = d.Esc.Sprintf("not undone: %s", prose.Reason(d.Esc, err))
@@ -92,10 +89,8 @@ func (us *Undos) propose(ids []string, prepare func([]operator.UndoRow) (*dialog
 			have[u.ID] = true
 		}
 		gone := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return have[id] })
-		return loop.Then(func() tea.Cmd {
-			us.Take(gone...)
-			return d.Modal.Proposed(m)
-		})
+		m.Begin = func() { us.Take(gone...) }
+		return m
 	})
 }
 

@@ -17,9 +17,6 @@ func (p *List[T]) Bindings() []act.Act {
 	if p.Typing() != nil {
 		return p.common()
 	}
-	if p.Marks.Walk != nil {
-		return append(p.Marks.Bindings(p.None, p.Move), p.common()...)
-	}
 	out := p.Window.StopLooking(&p.D.Loop, p.follow)
 	if p.Kind.Keys != nil {
 		out = append(out, p.Kind.Keys(p)...)

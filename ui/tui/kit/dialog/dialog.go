@@ -119,7 +119,8 @@ type Modal struct {
 	Host   Host
 	Plain  bool // no overlays
 	Dialog *Dialog
-	count  int // count of dialogs so far
+	count  int // count of questions so far
+	asked  int // the one that is being prepared; 0: none
 }
 
 // Host is the rest of the screen, as a question sees it. Its methods run on the update loop.
@@ -155,10 +156,12 @@ type Host interface {
 // Proposal is a dialog, ready to be shown, from a command.
 type Proposal struct {
 	From   int // the pane that asked
+	nth    int // of the questions
 	Dialog *Dialog
 	No     safetext.Text  // why there is no dialog
 	Open   func() tea.Cmd // opened instead of a dialog: an editor
 	Drop   func()         // runs in a command when nothing is opened or shown
+	Begin  func()         // called on the update loop in any case; may be nil
 	// Writable: the session was writable when this was asked for, and must still be.
 	Writable bool
 }
@@ -201,16 +204,29 @@ func (md *Modal) Propose(prepare func(ctx context.Context) (*Dialog, safetext.Te
 
 // Prepare is Propose for what may be more than a dialog.
 func (md *Modal) Prepare(prepare func(ctx context.Context) Proposal) tea.Cmd {
-	from, writable := md.Host.Here(), md.Host.Refusal() == ""
+	md.count++
+	md.asked = md.count
+	from, nth, writable := md.Host.Here(), md.count, md.Host.Refusal() == ""
 	return md.Ask(func(ctx context.Context) any {
 		m := prepare(ctx)
-		m.From, m.Writable = from, writable
+		m.From, m.nth, m.Writable = from, nth, writable
 		return m
 	})
 }
 
+// Preparing reports whether a question is on its way; GiveUp leaves it unasked.
+func (md *Modal) Preparing() bool { return md.asked != 0 }
+
+func (md *Modal) GiveUp() { md.asked = 0 }
+
 func (md *Modal) Proposed(m Proposal) tea.Cmd {
-	gone, drop := md.Dialog != nil || md.Host.Here() != m.From || md.Host.Taken(), tea.Cmd(nil)
+	gone, drop := m.nth != md.asked || md.Dialog != nil || md.Host.Here() != m.From || md.Host.Taken(), tea.Cmd(nil)
+	if m.nth == md.asked {
+		md.asked = 0
+	}
+	if m.Begin != nil {
+		m.Begin()
+	}
 	if m.Drop != nil {
 		drop = md.Ask(func(context.Context) any { m.Drop(); return nil })
 	}

@@ -291,8 +291,9 @@ func (m *Marks[T, M]) Bindings(none func() string, move func(int) tea.Cmd) []act
 		}
 		return none()
 	}
+	var stop []act.Act
 	if m.Walk != nil {
-		return []act.Act{{Keys: []string{"esc"}, Name: "stop marking", Doc: "stop marking; what is marked stays so", Do: func() tea.Cmd {
+		stop = []act.Act{{Keys: []string{"esc"}, Name: "stop marking", Doc: "stop marking; what is marked stays so", Do: func() tea.Cmd {
 			m.Stop()
 			return nil
 		}}}
@@ -303,16 +304,15 @@ func (m *Marks[T, M]) Bindings(none func() string, move func(int) tea.Cmd) []act
 		}
 		return none()
 	}
-	return []act.Act{
+	return append(stop,
 		act.Mark.With(row, func() tea.Cmd {
 			m.toggle()
 			return move(1)
 		}),
-		{Keys: []string{"v"}, Doc: "mark the range from the row that was marked last to here", Why: rangeless, Do: m.rangeHere},
+		act.Act{Keys: []string{"v"}, Doc: "mark the range from the row that was marked last to here", Why: rangeless, Do: m.rangeHere},
 		act.MarkAll.With(none, func() tea.Cmd { return m.All(nil) }),
 		act.Unmark.With(unmarked, func() tea.Cmd {
 			m.Clear()
 			return nil
-		}),
-	}
+		}))
 }

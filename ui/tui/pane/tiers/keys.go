@@ -31,8 +31,6 @@ func (p *Pane) Bindings() []act.Act {
 		return out
 	case p.Typing() != nil:
 		return p.Items.FilterKeys("items", p.Items.Apply)
-	case p.Level == LevelItems && p.Items.Marks.Walk != nil:
-		return append(p.Items.Marks.Bindings(p.noItem, p.Items.Move), act.Movement(p.Items, "item")...)
 	case p.Level == LevelItems:
 		return slices.Concat(p.Items.Window.StopLooking(&p.d.Loop, p.Items.preview), []act.Act{
 			act.Open.Called("read this item on the whole screen").With(p.noItem, p.readHere),
