@@ -55,7 +55,7 @@ func (x *run) requestNamesSubject(ctx context.Context, o Due) (bool, error) {
 	return x.redactOther(&r, nil), nil
 }
 
-// fileNames reports whether a file names the subject; false for a missing file.
+// fileNames reports whether a file of memdesk's own names the subject; false for a missing file.
 func (x *run) fileNames(ctx context.Context, path string) (bool, error) {
 	f, err := atomicfile.Open(path, os.O_RDONLY, 0)
 	if errors.Is(err, os.ErrNotExist) {
@@ -65,8 +65,8 @@ func (x *run) fileNames(ctx context.Context, path string) (bool, error) {
 		return false, model.E(model.Unavailable, "gdpr-erase", atomicfile.Pathless(err))
 	}
 	defer f.Close()
-	rep, err := x.m.Scan(ctx, f, nil)
-	return rep.Hits > 0, err
+	rep, kept, err := x.scanOwn(ctx, x.below(path), f)
+	return rep.Hits+kept > 0, err
 }
 
 // aboutSubject reports whether another request is about the same subject.

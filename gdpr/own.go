@@ -38,7 +38,7 @@ func entryNames(e undo.Entry, body string, names func(string) bool) bool {
 // entryTexts are the texts of an undo entry, its ids and fields with their names among them: what a verification finds in
 // the entry's file, an erasure must remove.
 func entryTexts(e undo.Entry, body string) []string {
-	out := append([]string{body, e.Item}, e.Falls...)
+	out := slices.Concat([]string{body, e.Item, string(e.After)}, e.Renewed, e.Falls)
 	fields := func(meta []model.Field, beside *model.Beside) {
 		for _, f := range meta {
 			out = append(out, f.Name, f.Value)
@@ -196,9 +196,6 @@ func (x *run) mustKeepNames(path string) bool {
 	return err == nil && !r.Done() && x.aboutSubject(&r)
 }
 
-// hashesOnly reports whether a file is a tile of the audit log's tree, whose hashes look like encrypted data.
-func hashesOnly(path string) bool { return strings.Contains(filepath.ToSlash(path), "/tile/") }
-
 // verifyOwn scans memdesk's own state, except the request and its plan, which are emptied last, and except
 // open requests of the same subject: those are listed.
 func (x *run) verifyOwn(ctx context.Context) error {
@@ -233,13 +230,11 @@ func (x *run) verifyFiles(ctx context.Context, row receipt.Layer, dir string, co
 			return err
 		}
 		defer f.Close()
-		rep, old, err := x.scanOwn(ctx, f)
+		rep, old, err := x.scanOwn(ctx, x.below(path), f)
 		row.BytesScanned += rep.Bytes
 		row.Hits += rep.Hits
 		kept += old
-		if !hashesOnly(path) {
-			closed = append(closed, rep.Closed...)
-		}
+		closed = append(closed, rep.Closed...)
 		return err
 	})
 	switch {
@@ -264,6 +259,15 @@ func (x *run) verifyFiles(ctx context.Context, row receipt.Layer, dir string, co
 	x.attestRow(own(), &row)
 	x.row(row)
 	return nil
+}
+
+// below is the path of a file of memdesk's own below the state directory.
+func (x *run) below(path string) string {
+	rel, err := filepath.Rel(x.d.State, path)
+	if err != nil {
+		return path
+	}
+	return filepath.ToSlash(rel)
 }
 
 // eachFile passes the files of a directory, which may be a link, under their paths there. A link in it is followed,

@@ -48,9 +48,11 @@ func TestUndoEntryNamesByAFieldsName(t *testing.T) {
 		return &model.Beside{Rows: []model.BesideRow{{Table: "t", Cells: []model.BesideCell{c}}}}
 	}
 	for name, e := range map[string]undo.Entry{
-		"a field":  {Meta: []model.Field{{Name: "ada_role", Value: "buyer"}}},
-		"a column": {Beside: cell(model.BesideCell{Column: "ada", Type: model.CellInteger, Value: "1"})},
-		"a number": {Beside: cell(model.BesideCell{Column: "who", Type: model.CellInteger, Value: "4711471"})},
+		"a revision, which a store makes": {After: "4711471"},
+		"a field that is made anew":       {Renewed: []string{"ada_role"}},
+		"a field":                         {Meta: []model.Field{{Name: "ada_role", Value: "buyer"}}},
+		"a column":                        {Beside: cell(model.BesideCell{Column: "ada", Type: model.CellInteger, Value: "1"})},
+		"a number":                        {Beside: cell(model.BesideCell{Column: "who", Type: model.CellInteger, Value: "4711471"})},
 	} {
 		if !entryNames(e, "tea", names) {
 			t.Errorf("%s does not name the subject", name)

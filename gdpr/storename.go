@@ -27,11 +27,11 @@ func refuseStoreName(m *subject.Matcher, store string) error {
 // such a record.
 var loggedNames = regexp.MustCompile(`"(store|actor|inclusion_proof)":\s*"(?:[^"\\]|\\.)*"`)
 
-// scanOwn searches for the subject in a file of memdesk's own. kept counts hits that are the name of a
-// store, from before this erasure, or of an operator: a log is not rewritten.
-func (x *run) scanOwn(ctx context.Context, f io.ReadSeeker) (rep subject.Report, kept int64, err error) {
+// scanOwn searches for the subject in a file of memdesk's own, at a path below the state directory. kept counts hits that are
+// the name of a store, from before this erasure, or of an operator: a log is not rewritten.
+func (x *run) scanOwn(ctx context.Context, path string, f io.ReadSeeker) (rep subject.Report, kept int64, err error) {
 	rep, err = x.m.Scan(ctx, f, nil)
-	if err != nil || rep.Hits == 0 {
+	if err != nil || rep.Hits == 0 && !tilePath.MatchString(path) {
 		return rep, 0, err
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
@@ -41,19 +41,36 @@ func (x *run) scanOwn(ctx context.Context, f io.ReadSeeker) (rep subject.Report,
 	if err != nil {
 		return rep, 0, err
 	}
+	if isTile(path, len(whole)) { // hashes look like encrypted data
+		rep.Hits, rep.Closed = 0, nil
+		return rep, 0, nil
+	}
+	around, log := apart(whole)
+	around, log = withoutMade(path, around), withoutMade(path, log)
+	var hits [3]int64
+	for i, part := range [][]byte{around, log, x.withoutLogged(log)} {
+		found, err := x.m.Scan(ctx, bytes.NewReader(part), nil)
+		if err != nil {
+			return rep, 0, err
+		}
+		hits[i] = found.Hits
+	}
+	rep.Hits, kept = hits[0]+hits[2], hits[1]-hits[2]
+	return rep, kept, nil
+}
+
+// apart separates the payload of a receipt, in clear, from what is around it: only the payload has a log's record. Another file
+// may be a log as a whole.
+func apart(file []byte) (around, log []byte) {
 	var signed struct {
 		Type    string `json:"payloadType"`
 		Payload []byte
 	}
-	var masked []byte
-	if json.Unmarshal(whole, &signed) == nil && signed.Type == receipt.PayloadType { // only its payload has a log's record
-		masked = bytes.Replace(whole, inBase64(signed.Payload), inBase64(x.withoutLogged(signed.Payload)), 1)
-	} else {
-		masked = x.withoutLogged(whole)
+	if json.Unmarshal(file, &signed) != nil || signed.Type != receipt.PayloadType {
+		return nil, file
 	}
-	rest, err := x.m.Scan(ctx, bytes.NewReader(masked), nil)
-	kept, rep.Hits = rep.Hits-rest.Hits, rest.Hits
-	return rep, kept, err
+	encoded := `"` + base64.StdEncoding.EncodeToString(signed.Payload) + `"`
+	return bytes.Replace(file, []byte(encoded), []byte(`""`), 1), signed.Payload
 }
 
 // withoutLogged empties each of loggedNames that names the subject.
@@ -65,5 +82,3 @@ func (x *run) withoutLogged(text []byte) []byte {
 		return b
 	})
 }
-
-func inBase64(b []byte) []byte { return base64.StdEncoding.AppendEncode(nil, b) }

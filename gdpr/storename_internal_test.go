@@ -29,7 +29,7 @@ func TestOnlyThePayloadOfAReceiptIsALog(t *testing.T) {
 		"its other members":      {`{"actor":"subj-ana","note":"of subj-ana"}`, 1, 1},
 		"two payloads, one read": {`{"payloadType":"` + receipt.PayloadType + `","payload":"` + base64.StdEncoding.EncodeToString([]byte(`{"x":"for subj-ana alone"}`)) + `","payload":"` + payload + `"}`, 1, 1},
 	} {
-		rep, kept, err := (&run{m: m}).scanOwn(t.Context(), strings.NewReader(tt.file))
+		rep, kept, err := (&run{m: m}).scanOwn(t.Context(), "gdpr/receipts/er-1.json", strings.NewReader(tt.file))
 		if err != nil || rep.Hits != tt.hits || kept != tt.kept {
 			t.Errorf("%s: %d hits, %d kept, %v; want %d and %d", what, rep.Hits, kept, err, tt.hits, tt.kept)
 		}

@@ -1,0 +1,132 @@
+package gdpr
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"regexp"
+	"strconv"
+
+	"memdesk/gdpr/receipt"
+)
+
+// What memdesk itself computes or draws, such as hashes, signatures and keys, is no text about a person, and names a short
+// identifier in hex or base64 by chance. In its own files a value counts as that by the file, by its member and by its whole
+// form, never by its looks: a text that others wrote is searched even where it looks the same.
+const (
+	hex16      = `[0-9a-f]{16}`
+	hex32      = `[0-9a-f]{32}`
+	digestForm = `(?:sha256:)?[0-9a-f]{64}`
+	keyedForm  = `hmac:(?:[0-9a-f]{8}|[0-9a-f]{16}):` + hex32
+	rootForm   = `[A-Za-z0-9+/]{43}=`
+	treeForm   = `memdesk/audit/` + hex16
+	signerForm = treeForm + `\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}`
+	noteForm   = treeForm + `(?:\n|\\n)\d+(?:\n|\\n)` + rootForm + `(?:\n|\\n){2}— ` + treeForm + ` [A-Za-z0-9+/]{91}=(?:\n|\\n)`
+)
+
+// madeFiles are the files that hold nothing else, beside tiles.
+var madeFiles = []struct{ path, form *regexp.Regexp }{
+	{regexp.MustCompile(`^(?:audit/key|gdpr/keys/(?:pseudonym|receipt))$`), regexp.MustCompile(`^memdesk-[a-z]+-key-v1 (?:` + hex16 + ` )?[0-9a-f]{64}\n$`)},
+	{regexp.MustCompile(`^audit/tree/key(?:\.old)?$`), regexp.MustCompile(`^PRIVATE\+KEY\+` + signerForm + `\n$`)},
+	{regexp.MustCompile(`^audit/tree/checkpoint$`), regexp.MustCompile(`^` + noteForm + `$`)},
+}
+
+// tilePath matches a tile of the audit log's tree, or of one that an acknowledged break ended (c2sp.org/tlog-tiles).
+var tilePath = regexp.MustCompile(`^audit/tree(?:\.ended\.[^/]+)?/tile/\d+/(?:x\d{3}/)*\d{3}(?:\.p/(\d+))?$`)
+
+// isTile reports whether a file is such a tile, of exactly the hashes that its name says.
+func isTile(path string, size int) bool {
+	name := tilePath.FindStringSubmatch(path)
+	if name == nil {
+		return false
+	}
+	hashes, err := strconv.Atoi(cmp.Or(name[1], "256"))
+	return err == nil && size == hashes*sha256.Size
+}
+
+var (
+	// madeIn matches the files of JSON with such members. No other program and no agent chooses the name of a member there.
+	madeIn = regexp.MustCompile(`^(?:audit|gdpr|jobs)/.*\.jsonl?$`)
+	// madeMembers matches those members. In JSON a quote inside a text is escaped, so no text can hold one.
+	madeMembers = regexp.MustCompile(
+		`"(?:hash|prev|plan|plan_hash|seal|sum|from|keyid|public_key)":\s*"` + digestForm + `"` +
+			`|"(?:check|hash|key|slug|salt|step)":\s*"` + hex32 + `"` +
+			`|"(?:key|host|where)":\s*"` + hex16 + `"` +
+			`|"(?:key|actor_key|by_key|fingerprint)":\s*"SHA256:[A-Za-z0-9+/]{43}"` +
+			`|"(?:subject|target|pseudonym|named)":\s*"` + keyedForm + `"` +
+			`|"gone":\s*\[(?:\s*"` + keyedForm + `",?)*\s*\]` +
+			`|"roots":\s*\[(?:\s*"` + rootForm + `",?)*\s*\]` +
+			`|"keys":\s*\[(?:\s*"` + signerForm + `",?)*\s*\]` +
+			`|"origin":\s*"` + treeForm + `"` +
+			`|"sig":\s*"[A-Za-z0-9+/]{86}=="` +
+			`|"checkpoint":\s*"` + noteForm + `"`)
+	// madeScope matches the scope of the log's own records, which a store names in others.
+	madeScope = regexp.MustCompile(`^(\{"action":"(?:` + regexp.QuoteMeta(receipt.Action) + `|audit\.tree(?:_key|_end)?)",.*"scope":)"(?:` + digestForm + `|` + treeForm + `|` + signerForm + `)"`)
+	// madeProof matches the proof of a record in a receipt (c2sp.org/tlog-proof); the record is the first group.
+	madeProof   = regexp.MustCompile(`^c2sp\.org/tlog-proof@v1\nextra ([A-Za-z0-9+/]+=*)\nindex \d+\n(?:` + rootForm + `\n)*\n$`)
+	proofMember = regexp.MustCompile(`("inclusion_proof":\s*)("(?:[^"\\]|\\.)*")`)
+	// madeHead matches the identity of a store in the first line of an undo entry.
+	undoPath = regexp.MustCompile(`^undo/[^/]+\.undo$`)
+	madeHead = regexp.MustCompile(`"where":"` + hex16 + `"`)
+)
+
+// withoutMade returns a file of memdesk's own without what memdesk made. path is below the state directory.
+func withoutMade(path string, file []byte) []byte {
+	if isTile(path, len(file)) {
+		return nil
+	}
+	for _, f := range madeFiles {
+		if f.path.MatchString(path) && f.form.Match(file) {
+			return nil
+		}
+	}
+	switch {
+	case undoPath.MatchString(path):
+		if head, body, ok := bytes.Cut(file, []byte("\n")); ok && json.Valid(head) {
+			return bytes.Join([][]byte{madeHead.ReplaceAll(head, nothing), body}, []byte("\n"))
+		}
+	case !madeIn.MatchString(path):
+	case json.Valid(file):
+		return withoutMembers(file)
+	default:
+		var out []byte
+		for line := range bytes.Lines(file) {
+			if json.Valid(line) {
+				line = withoutMembers(line)
+			}
+			out = append(out, line...)
+		}
+		return out
+	}
+	return file
+}
+
+// nothing stands for a member that is left out.
+var nothing = []byte(`"":""`)
+
+// withoutMembers leaves out of valid JSON what memdesk made.
+func withoutMembers(text []byte) []byte {
+	text = madeScope.ReplaceAll(madeMembers.ReplaceAll(text, nothing), []byte(`$1""`))
+	return proofMember.ReplaceAllFunc(text, func(member []byte) []byte {
+		parts := proofMember.FindSubmatch(member)
+		var of string
+		if json.Unmarshal(parts[2], &of) != nil {
+			return member
+		}
+		made := madeProof.FindStringSubmatch(of)
+		if made == nil {
+			return member
+		}
+		record, err := base64.StdEncoding.DecodeString(made[1])
+		if err != nil || !json.Valid(record) {
+			return member
+		}
+		shown, err := json.Marshal(string(withoutMembers(record)))
+		if err != nil {
+			return member
+		}
+		return append(parts[1], shown...)
+	})
+}
