@@ -28,6 +28,7 @@ var layers = []layer{
 	{"internal/lines", nil},
 	{"internal/meant", nil},
 	{"internal/statedir", []string{"internal/atomicfile", "internal/filelock"}},
+	{"internal/keyfile", []string{"internal/atomicfile", "internal/filelock", "internal/statedir", "model"}},
 	{"internal/counts", []string{"internal/atomicfile", "internal/filelock"}},
 	{"internal/testcpu", nil},
 	{"internal/testnpm", nil},

@@ -5,62 +5,35 @@ package receipt
 import (
 	"bytes"
 	"crypto/ed25519"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
-	"memdesk/internal/atomicfile"
-	"memdesk/internal/statedir"
+	"memdesk/internal/keyfile"
 	"memdesk/model"
 )
 
 // Key signs receipts.
 type Key struct{ private ed25519.PrivateKey }
 
-const keyPrefix = "memdesk-receipt-key-v1 "
+const keyName = "receipt"
 
 // ReadKey reads the key; fs.ErrNotExist when there is none.
-func ReadKey(path string) (Key, error) {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return Key{}, err
-	}
-	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
-		return Key{}, model.Errorf(model.PermissionDenied, "receipt", "the receipt key must be a regular file of mode 0600")
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return Key{}, err
-	}
-	rest, ok := strings.CutPrefix(strings.TrimSpace(string(b)), keyPrefix)
-	seed, err := hex.DecodeString(rest)
-	if !ok || err != nil || len(seed) != ed25519.SeedSize {
-		return Key{}, model.Errorf(model.Internal, "receipt", "the receipt key is damaged")
-	}
-	return Key{ed25519.NewKeyFromSeed(seed)}, nil
-}
+func ReadKey(path string) (Key, error) { return newKey(keyfile.Read(path, keyName)) }
 
 // LoadKey reads the key, or makes it when there is none.
-func LoadKey(path string) (Key, error) {
-	k, err := ReadKey(path)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return k, err
+func LoadKey(path string) (Key, error) { return newKey(keyfile.Load(path, keyName)) }
+
+func newKey(seed []byte, err error) (Key, error) {
+	if err != nil {
+		return Key{}, err
 	}
-	seed := make([]byte, ed25519.SeedSize)
-	_, _ = rand.Read(seed) // never fails
-	_, _, err = atomicfile.Swap(path, nil, []byte(keyPrefix+hex.EncodeToString(seed)+"\n"))
-	if k, rerr := ReadKey(path); rerr == nil || err == nil { // another process may have been first
-		return k, rerr
-	}
-	return Key{}, model.Errorf(model.Unavailable, "receipt", "the receipt key cannot be written: %w", statedir.Cause(err))
+	return Key{ed25519.NewKeyFromSeed(seed)}, nil
 }
 
 // Public is the key's public half in hex.

@@ -4,18 +4,12 @@ package suppress
 
 import (
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
-	"io/fs"
-	"os"
 	"strings"
 
 	"memdesk/gdpr/subject"
-	"memdesk/internal/atomicfile"
-	"memdesk/internal/statedir"
-	"memdesk/model"
+	"memdesk/internal/keyfile"
 )
 
 // Key makes pseudonyms. Without it nobody can tell whose a pseudonym is; with it a typed id can be looked up.
@@ -24,25 +18,17 @@ type Key struct {
 	secret []byte
 }
 
-const keyPrefix = "memdesk-pseudonym-key-v1 "
+const keyName = "pseudonym"
 
 // ReadKey reads the key; fs.ErrNotExist when there is none yet.
-func ReadKey(path string) (Key, error) {
-	info, err := os.Lstat(path)
+func ReadKey(path string) (Key, error) { return keyOf(keyfile.Read(path, keyName)) }
+
+// LoadKey reads the key, or makes it when there is none.
+func LoadKey(path string) (Key, error) { return keyOf(keyfile.Load(path, keyName)) }
+
+func keyOf(secret []byte, err error) (Key, error) {
 	if err != nil {
 		return Key{}, err
-	}
-	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
-		return Key{}, model.Errorf(model.PermissionDenied, "gdpr", "the pseudonym key must be a regular file of mode 0600")
-	}
-	b, err := atomicfile.ReadFile(path)
-	if err != nil {
-		return Key{}, err
-	}
-	rest, ok := strings.CutPrefix(strings.TrimSpace(string(b)), keyPrefix)
-	secret, err := hex.DecodeString(rest)
-	if !ok || err != nil || len(secret) != 32 {
-		return Key{}, model.Errorf(model.Internal, "gdpr", "the pseudonym key is damaged: restore it from a backup")
 	}
 	return newKey(secret), nil
 }
@@ -50,22 +36,6 @@ func ReadKey(path string) (Key, error) {
 func newKey(secret []byte) Key {
 	sum := sha256.Sum256(append([]byte("memdesk-pseudonym-key-id\x00"), secret...))
 	return Key{id: hex.EncodeToString(sum[:4]), secret: secret}
-}
-
-// LoadKey reads the key, or makes it when there is none.
-func LoadKey(path string) (Key, error) {
-	k, err := ReadKey(path)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return k, err
-	}
-	secret := make([]byte, 32)
-	_, _ = rand.Read(secret) // never fails
-	line := keyPrefix + hex.EncodeToString(secret) + "\n"
-	_, _, err = atomicfile.Swap(path, nil, []byte(line))
-	if k, rerr := ReadKey(path); rerr == nil || err == nil { // another process may have been first
-		return k, rerr
-	}
-	return Key{}, model.Errorf(model.Unavailable, "gdpr", "the pseudonym key cannot be written: %w", statedir.Cause(err))
 }
 
 // Pseudonym is "hmac:<key id>:<128 bits>" of an identifier, the same for any case and width.
