@@ -135,9 +135,12 @@ func originOf(it model.Item) (model.Origin, bool) {
 	return model.Origin{}, false
 }
 
-// deviations names the missing cascade, unless Crewship's server does it.
+// deviations are what the files cannot keep; Crewship's server can cascade.
 func (s *store) deviations() []model.Deviation {
-	out := rootdir.Deviations()
+	out := []model.Deviation{{
+		Rule:   "S21",
+		Reason: "what an agent writes without Crewship's lock, between the last look and the replacement of a file, is lost",
+	}}
 	if s.api != nil {
 		return out
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/backends/seam/internal/texts"
 	"memdesk/model"
 )
 
@@ -45,7 +46,7 @@ func (s *store) Forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 	}
 	defer dir.Close()
 	defer s.changed()
-	err = s.forget(ctx, dir, e, req.IfMatch)
+	err = forget(ctx, dir, e, req.IfMatch)
 	switch {
 	case errors.Is(err, model.NotFound):
 		return model.ForgetResult{}, nil
@@ -93,12 +94,12 @@ func (s *store) checkScope(ctx context.Context, e entry, req model.ForgetRequest
 }
 
 // forget removes the file; NotFound when it is absent.
-func (s *store) forget(ctx context.Context, dir *rootdir.Dir, e entry, want model.Revision) error {
+func forget(ctx context.Context, dir *rootdir.Dir, e entry, want model.Revision) error {
 	if err := removable(dir, e.label); err != nil {
 		return err
 	}
 	if e.tier == tierQuarantine { // upstream takes no lock there
-		if _, err := look(dir, e.label, want); err != nil {
+		if err := matches(dir, e.label, want); err != nil {
 			return err
 		}
 		return dir.Remove(e.label)
@@ -111,17 +112,16 @@ func (s *store) forget(ctx context.Context, dir *rootdir.Dir, e entry, want mode
 		}
 		defer lock.Unlock()
 	}
-	_, err := s.untilUnchanged(ctx, "forget", e.label, func() (rootdir.Swapped, error) {
-		if err := removable(dir, e.label); err != nil {
-			return rootdir.Swapped{}, err
-		}
-		seen, err := look(dir, e.label, want)
-		if err != nil {
-			return rootdir.Swapped{}, err
-		}
-		return dir.Take(e.label, seen, s.moment(), func() error { return model.FromContext(ctx, "forget") })
-	})
-	if err != nil {
+	if err := removable(dir, e.label); err != nil {
+		return err
+	}
+	if err := matches(dir, e.label, want); err != nil {
+		return err
+	}
+	if err := model.FromContext(ctx, "forget"); err != nil {
+		return err
+	}
+	if err := dir.Remove(e.label); err != nil {
 		return err
 	}
 	if err := dir.Remove(sentinel); err != nil && !errors.Is(err, model.NotFound) && !errors.Is(err, model.InvalidInput) {
@@ -138,16 +138,13 @@ func removable(dir *rootdir.Dir, label string) error {
 	return dir.Removable(label)
 }
 
-// look reads the file that is to be removed, which must be of the revision that is wanted.
-func look(dir *rootdir.Dir, label string, want model.Revision) (rootdir.Seen, error) {
-	data, m, err := dir.Read(label, 0)
-	switch {
-	case errors.Is(err, rootdir.ErrTooLarge) && want == "":
-		return rootdir.Seen{Exists: true, Large: &m}, nil
-	case err != nil:
-		return rootdir.Seen{}, err
-	case want == "":
-		return rootdir.Seen{Exists: true, Data: data}, nil
+func matches(dir *rootdir.Dir, label string, want model.Revision) error {
+	if want == "" {
+		return nil
 	}
-	return rootdir.Seen{Exists: true, Data: data}, model.CheckMatch("forget", want, true, revisionOf(data))
+	data, _, err := dir.Read(label, texts.WholeLimit)
+	if err != nil {
+		return err
+	}
+	return model.CheckMatch("forget", want, true, revisionOf(data))
 }

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"path"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"memdesk/backends/internal/verdicts"
@@ -209,47 +208,21 @@ func (s *store) write(ctx context.Context, to target, req model.RetainRequest) (
 		return model.RetainResult{}, err
 	}
 	defer lock.Unlock()
-	var out outcome
-	copies, err := s.untilUnchanged(ctx, "retain", to.label, func() (rootdir.Swapped, error) {
-		if out, err = s.evaluate(dir, to, req); err != nil {
-			return rootdir.Swapped{}, err
-		}
-		return dir.Swap(to.label, out.seen, out.data, rootdir.New{Mode: fileMode, Inherit: true}, s.moment(), func() error { return model.FromContext(ctx, "retain") })
-	})
-	for _, c := range copies {
-		out.warnings = append(out.warnings, "another writer changed it at the same moment; the other text stands in "+c)
-	}
+	out, err := s.evaluate(dir, to, req)
 	if err != nil {
+		return model.RetainResult{}, err
+	}
+	if err := model.FromContext(ctx, "retain"); err != nil {
+		return model.RetainResult{}, err
+	}
+	if err := dir.Write(to.label, out.data, rootdir.New{Mode: fileMode, Inherit: true}); err != nil {
 		return model.RetainResult{}, err
 	}
 	return model.RetainResult{ID: to.id(), Bytes: int64(len(out.data)), Revision: revisionOf(out.data), Warnings: out.warnings}, nil
 }
 
-// changeTries bounds the new tries of a change because a writer without the lock was faster.
-const changeTries = 50
-
-// untilUnchanged tries a change under the lock until no writer without it came between: an agent may write its files
-// without Crewship's tools. It returns the names of what such a writer put there and nobody had seen.
-func (s *store) untilUnchanged(ctx context.Context, op, label string, change func() (rootdir.Swapped, error)) (copies []string, err error) {
-	for range changeTries {
-		if err := model.FromContext(ctx, op); err != nil {
-			return copies, err
-		}
-		done, err := change()
-		copies = append(copies, done.Copies...)
-		if !errors.Is(err, rootdir.ErrChanged) {
-			return copies, err
-		}
-	}
-	return copies, model.Errorf(model.Conflict, op, "%q: another writer changes it again and again; try later", label)
-}
-
-// moment is the time in the name of a conflict copy.
-func (s *store) moment() time.Time { return s.clock.Now().Truncate(time.Second) }
-
 // outcome is the resulting file of a request.
 type outcome struct {
-	seen     rootdir.Seen
 	data     []byte
 	warnings []string
 }
@@ -276,7 +249,7 @@ func (s *store) evaluate(dir *rootdir.Dir, to target, req model.RetainRequest) (
 	if !exists && !req.Restore && !model.PlainID(to.label) { // what stood there before may have any name
 		return outcome{}, model.Errorf(model.InvalidInput, "retain", "%q: a new item's name must not hold control, format or invalid characters (R34)", to.label)
 	}
-	out := outcome{seen: rootdir.Seen{Exists: exists, Data: old}, data: []byte(req.Content)}
+	out := outcome{data: []byte(req.Content)}
 	if req.Mode == model.Append {
 		if exists && !utf8.Valid(old) {
 			return outcome{}, model.Errorf(model.InvalidInput, "retain", "%q is not UTF-8, so nothing can be appended; replace it as a whole", to.id())

@@ -218,7 +218,7 @@ func (s *store) value() model.Store {
 	}
 }
 
-// deviations are the rules that entries without names cannot keep.
+// deviations are the rules that entries without names, in files of another program, cannot keep.
 func deviations() []model.Deviation {
 	return slices.Concat(
 		declared.Deviate("an entry has no name but its text: a changed entry has a new id, which Retain returns", "R2", "R14", "R44", "D1", "D2", "D3", "D4", "D7", "D13", "L6"),
@@ -227,7 +227,7 @@ func deviations() []model.Deviation {
 		declared.Deviate("no two entries of a file are equal", "D10", "D15"),
 		declared.Deviate("the cap counts the whole file", "R13"),
 		declared.Deviate("entries carry no data-subject key; erase entry by entry", "R33"),
-		rootdir.Deviations(),
+		declared.Deviate("what is saved without Hermes' lock, between the last look and the replacement of a file, is lost", "S21"),
 	)
 }
 

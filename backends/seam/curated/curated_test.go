@@ -19,7 +19,6 @@ import (
 	"memdesk/backends/backendtest"
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/curated"
-	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/backends/seam/seamtest"
 	"memdesk/internal/clock"
 	"memdesk/model"
@@ -470,27 +469,6 @@ func removedOf(results []model.LayerResult) []string {
 		}
 	}
 	return out
-}
-
-// TestAWriterWithoutTheLockLosesNothing: a person saves the file from an editor between the look and the exchange.
-func TestAWriterWithoutTheLockLosesNothing(t *testing.T) {
-	if !rootdir.CanExchange {
-		t.Skip("declared as S21 on this system")
-	}
-	dir := home(t, map[string]string{"memories/MEMORY.md": "old"})
-	path, saved := filepath.Join(dir, "MEMORY.md"), false
-	s := opened(t, curated.Config{Path: dir, Fault: func(at seam.Step) error {
-		if at != seam.StepRename || saved {
-			return nil
-		}
-		saved = true
-		return os.WriteFile(path, []byte("old"+sep+"by hand"), 0o600)
-	}})
-	_, err := add(s, t.Context(), "MEMORY", "new")
-	must(t, err)
-	if got := get(t, path); got != "old"+sep+"by hand"+sep+"new" {
-		t.Errorf("the file holds %q", got)
-	}
 }
 
 // TestAFailedWriteKeepsTheOldFile fails at every step of a write.

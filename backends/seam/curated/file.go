@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
-	"time"
 	"unicode/utf8"
 
 	"memdesk/backends/seam/internal/rootdir"
@@ -97,8 +95,8 @@ func (f file) remedy(store string) string {
 	return fmt.Sprintf("%s has drifted and is read-only: %s. To repair it, with a backup: `memdesk show --raw %s | memdesk retain %s --mode replace -`", f.name, f.drift, ref, ref)
 }
 
-// change rewrites one file. decide is called on the current file, so that a refusal makes no lock, again under the
-// lock, and once more after each change of a writer without it. It returns the new entries, or nil for no change.
+// change rewrites one file. decide is called twice: on the current file, so that a refusal makes no lock,
+// and again under the lock. It returns the new entries, or nil for no change.
 func (s *store) change(ctx context.Context, op, name string, decide func(file) ([]entry, error)) error {
 	d, err := s.root()
 	if err != nil {
@@ -113,39 +111,36 @@ func (s *store) change(ctx context.Context, op, name string, decide func(file) (
 		return err
 	}
 	defer lock.Unlock()
-	for range changeTries {
-		now := s.load(d, name)
-		next, err := decide(now)
-		if err != nil || next == nil {
-			return err
-		}
-		if err := model.FromContext(ctx, op); err != nil {
-			return err
-		}
-		if now.drift != "" {
-			if err := s.backup(d, now); err != nil {
-				return err
-			}
-		}
-		if err := s.put(d, op, now, join(next)); !errors.Is(err, rootdir.ErrChanged) {
+	now := s.load(d, name)
+	next, err := decide(now)
+	if err != nil || next == nil {
+		return err
+	}
+	if err := model.FromContext(ctx, op); err != nil {
+		return err
+	}
+	if now.drift != "" {
+		if err := s.backup(d, now); err != nil {
 			return err
 		}
 	}
-	return model.Errorf(model.Conflict, op, "%s: somebody changes it without its lock again and again; try later", name)
+	return s.put(d, op, name, join(next))
 }
 
-// changeTries bounds the new tries of a change because a writer without the lock was faster.
-const changeTries = 50
-
-// put writes a file as the agent does, over what was seen of it. A person's editor takes no lock: what it wrote
-// meanwhile is decided on anew (ErrChanged), or stands in a copy beside the file.
-func (s *store) put(d *rootdir.Dir, op string, f file, text string) error {
-	made := rootdir.New{Mode: fileMode, Inherit: true, Temp: func(r string) string { return ".mem_" + r + ".tmp" }}
-	done, err := d.Swap(f.name, rootdir.Seen{Exists: f.exists, Data: []byte(f.raw)}, []byte(text), made, s.clock.Now().Truncate(time.Second), nil)
-	if err == nil && len(done.Copies) > 0 {
-		return model.Errorf(model.Unavailable, op, "written, but somebody wrote %s without its lock at the same moment: the other text stands in %s", f.name, strings.Join(done.Copies, ", "))
+// put writes a file as the agent does and reads it back.
+func (s *store) put(d *rootdir.Dir, op, name, text string) error {
+	err := d.Write(name, []byte(text), rootdir.New{Mode: fileMode, Inherit: true, Temp: func(r string) string { return ".mem_" + r + ".tmp" }})
+	if err != nil {
+		return err
 	}
-	return err
+	data, _, err := d.Read(name, fileLimit)
+	switch {
+	case err != nil:
+		return model.Errorf(model.Unavailable, op, "written, but it cannot be read back: %w", err)
+	case string(data) != text:
+		return model.Errorf(model.Unavailable, op, "written, but %s reads otherwise: somebody wrote it without its lock; look at it again", name)
+	}
+	return nil
 }
 
 // backup keeps a drifted file beside itself, as the agent's own guard does.

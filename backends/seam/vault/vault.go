@@ -60,7 +60,7 @@ func Open(ctx context.Context, cfg Config) (model.Store, error) {
 	d := newDaemon(cfg, at)
 	store, err := notes.Open(ctx, notes.Config{
 		Name: cfg.Name, Kind: Kind, Path: at.vault, Memory: at.below, Tree: tree, ReadOnly: cfg.ReadOnly,
-		Features: tree.Capabilities().Features(), Deviations: rootdir.Deviations(), Clock: cfg.Clock,
+		Features: tree.Capabilities().Features(), Deviations: deviations(), Clock: cfg.Clock,
 		Notes: append(append(at.notes, "conflict strategy: "+tree.ConflictStrategy()), d.note(ctx)...), Status: status(d, at.mutex(cfg)),
 		Outside: notes.AgentMPlaces(cfg.Env), Index: index, SearchOnly: cfg.SearchOnly,
 	})
@@ -83,6 +83,16 @@ func (r roots) mutex(cfg Config) mutex {
 		m.clock = clock.System{}
 	}
 	return m
+}
+
+func deviations() []model.Deviation {
+	if rootdir.CanExchange {
+		return nil
+	}
+	return []model.Deviation{{
+		Rule:   "S21",
+		Reason: "this system cannot exchange two files: what a writer without the lock puts there between the last look and the rename is lost",
+	}}
 }
 
 // describe names both roots, for people.

@@ -36,17 +36,6 @@ type Swapped struct {
 	Overtaken bool
 }
 
-// Deviations says what this system cannot keep of a Swap.
-func Deviations() []model.Deviation {
-	if CanExchange {
-		return nil
-	}
-	return []model.Deviation{{
-		Rule:   "S21",
-		Reason: "this system cannot exchange two files: what a writer without the lock puts there between the last look and the rename is lost",
-	}}
-}
-
 // Guard is called right before the exchange and may refuse it; nil: it may go on.
 type Guard func() error
 
