@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -63,7 +64,13 @@ func (a *app) serveSSH(ctx context.Context, f sshFlags) error {
 		return usage("--max-sessions must be 1 or more")
 	}
 	keysFile := a.path(f.keys)
-	keys := func() ([]sshd.AuthorizedKey, error) { return sshd.ReadAuthorizedKeys(keysFile) }
+	keys := func() ([]sshd.AuthorizedKey, error) {
+		known, err := sshd.ReadAuthorizedKeys(keysFile)
+		if err != nil {
+			err = fmt.Errorf("%s: %w", keysFile, err)
+		}
+		return known, err
+	}
 	known, err := keys()
 	if err != nil {
 		return &exitError{exitUsage, err}

@@ -305,7 +305,7 @@ func TestServeSSHRefuses(t *testing.T) {
 		says string
 	}{
 		"no keys":         {[]string{"serve", "ssh"}, "--authorized-keys"},
-		"no such file":    {[]string{"serve", "ssh", "--authorized-keys", "none"}, "cannot be read"},
+		"no such file":    {[]string{"serve", "ssh", "--authorized-keys", "none"}, "none: the authorized keys cannot be read: no such file"},
 		"no address":      {[]string{"serve", "ssh", "--authorized-keys", open, "--listen", "nowhere"}, "cannot listen"},
 		"no store":        {[]string{"--open", "crewship=/nonexistent/x", "--store", "other", "serve", "ssh", "--authorized-keys", open}, "no store is named"},
 		"no session":      {[]string{"serve", "ssh", "--authorized-keys", open, "--max-sessions", "0"}, "--max-sessions"},

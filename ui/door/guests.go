@@ -63,7 +63,7 @@ func Invite(ctx context.Context, file string, open func(ctx context.Context, nam
 func readTokens(file string) ([]bearer.Caller, error) {
 	callers, err := bearer.ReadTokens(file)
 	if err != nil {
-		return nil, model.E(model.InvalidInput, "", err)
+		return nil, model.E(model.InvalidInput, "", fmt.Errorf("%s: %w", file, err))
 	}
 	return callers, nil
 }
