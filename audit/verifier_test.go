@@ -262,6 +262,15 @@ func TestVerifierFindsChangedReceipts(t *testing.T) {
 	}
 }
 
+// TestTheVerifiersHelp: only a call for help alone is answered with 0, which else means that everything fits.
+func TestTheVerifiersHelp(t *testing.T) {
+	for args, want := range map[string]int{"--help": 0, "-h": 0, "--help --key k": 2, "file --key k --help": 2, "--help --help": 2} {
+		if code, out := verifier(t, strings.Fields(args)...); code != want || !strings.HasPrefix(out, "usage: memdesk-verify FILE") {
+			t.Errorf("%s: %d %s", args, code, out)
+		}
+	}
+}
+
 // The verifier must be readable by itself: it uses no package of memdesk and is short.
 func TestVerifierIsAlone(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", "memdesk/cmd/memdesk-verify").Output()

@@ -35,10 +35,21 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
+const usage = `usage: memdesk-verify FILE --key KEYFILE
+
+Checks a proof of memdesk's audit log, or an erasure receipt, offline. KEYFILE holds the
+log's verifier key and may hold those of witnesses.
+Exit codes: 0 everything fits, 2 usage, 7 something does not.
+`
+
 func run(args []string, stdout, stderr io.Writer) int {
+	if len(args) == 1 && (args[0] == "--help" || args[0] == "-h") { // alone: a FILE called --help must not pass
+		fmt.Fprint(stdout, usage)
+		return 0
+	}
 	file, keyFile, ok := arguments(args)
 	if !ok {
-		fmt.Fprintln(stderr, "usage: memdesk-verify FILE --key KEYFILE")
+		fmt.Fprint(stderr, usage)
 		return 2
 	}
 	keys, err := readKeys(keyFile)
