@@ -366,12 +366,12 @@ func (a *App) footer() string {
 	for _, b := range hints {
 		room -= wide(b) + 2
 	}
-	out := "q" // the way out and the help are shown in any width
+	kept := []string{"enter", "?", "q"} // enter, the help and the way out are shown in any width
 	if slices.ContainsFunc(hints, func(b act.Act) bool { return b.Keys[0] == "esc" }) {
-		out = "esc"
+		kept[2] = "esc"
 	}
 	for i := len(hints) - 1; i >= 0 && room < 0; i-- {
-		if b := hints[i]; b.Keys[0] != out && b.Keys[0] != "?" {
+		if !slices.Contains(kept, hints[i].Keys[0]) {
 			room += wide(hints[i]) + 2
 			hints = slices.Delete(hints, i, i+1)
 		}
