@@ -135,7 +135,7 @@ func firstChange(body string) int {
 // bodySign says how much is off the screen, of the question first, as PgDn shows that first; empty: nothing.
 func (d *Dialog) bodySign(st *paint.Styles) safetext.Text {
 	if end := d.above + d.room; end < d.rows {
-		return st.Esc.Sprintf("question %d to %d of %d, more: PgDn", d.above+1, end, d.rows)
+		return more(st, st.Esc.Sprintf("question %d to %d of %d", d.above+1, end, d.rows), false, true)
 	}
 	p := d.Pager
 	whole := p.AtStart() && p.AtEnd()
@@ -146,10 +146,15 @@ func (d *Dialog) bodySign(st *paint.Styles) safetext.Text {
 	if whole {
 		where = st.Esc.Sprintf("%d to %d of %d", p.Top+1, end, len(p.Rows))
 	}
+	return more(st, where, p.Top > 0 || !p.AtStart(), !p.AtEnd() || p.Top+p.Height < len(p.Rows))
+}
+
+// more adds to a place the keys that go on from there.
+func more(st *paint.Styles, where safetext.Text, above, below bool) safetext.Text {
 	switch {
-	case p.AtEnd() && p.Top+p.Height >= len(p.Rows):
+	case !below:
 		return st.Esc.Sprintf("%s, the end: PgUp", where)
-	case p.Top == 0 && p.AtStart():
+	case !above:
 		return st.Esc.Sprintf("%s, more: PgDn", where)
 	}
 	return st.Esc.Sprintf("%s, more: PgDn, PgUp", where)
@@ -186,27 +191,18 @@ func (d *Dialog) question(st *paint.Styles, width, room int) []string {
 	}
 	slices.SortStableFunc(lines[min(len(lines), 2):], func(a, b text.Line) int { return rank(a) - rank(b) })
 	out = paragraphs(st, lines, width)
-	if d.rows = len(out); d.rows <= room {
-		d.above = 0
-		return out
-	}
-	if d.Pager != nil { // the rule below has the sign for more
-		d.above = min(d.above, d.rows-room)
-		return out[d.above : d.above+room]
+	if d.rows = len(out); d.rows <= room || d.Pager != nil { // the rule of a text has the sign for more
+		d.above = max(min(d.above, d.rows-room), 0)
+		return out[d.above:min(d.above+room, d.rows)]
 	}
 	d.room = max(room-1, 1)
 	d.above = min(d.above, d.rows-d.room)
 	end := min(d.above+room-1, d.rows)
-	sign := st.Esc.Sprintf(" %d to %d of %d, more: PgDn", d.above+1, end, d.rows)
-	switch {
-	case room < 2:
-		sign = st.Esc.Const(" there is more: PgDn, or a taller window")
-	case end == d.rows:
-		sign = st.Esc.Sprintf(" %d to %d of %d: PgUp", d.above+1, end, d.rows)
-	case d.above > 0:
-		sign = st.Esc.Sprintf(" %d to %d of %d, more: PgDn, PgUp", d.above+1, end, d.rows)
+	sign := st.Esc.Const("there is more: PgDn, or a taller window")
+	if room > 1 {
+		sign = more(st, st.Esc.Sprintf("%d to %d of %d", d.above+1, end, d.rows), d.above > 0, end < d.rows)
 	}
-	return append(slices.Clone(out[d.above:end]), st.Text(st.Warn, sign, width))
+	return append(slices.Clone(out[d.above:end]), st.Row(width).Blank(1).Put(st.Warn, sign).End())
 }
 
 // scroll moves the question, and at its end the text under it.
