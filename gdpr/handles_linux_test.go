@@ -1,6 +1,7 @@
 package gdpr_test
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -102,9 +103,9 @@ func TestEarlierFileOfARemovedItem(t *testing.T) {
 }
 
 // TestOwnFilesThatNobodyCanOpen: a file of memdesk's own state that cannot be opened is not clean; the hashes of the
-// log's tree, which look like encrypted data, are.
+// log's tree, which look like encrypted data, are, where they are as many as the file's name says.
 func TestOwnFilesThatNobodyCanOpen(t *testing.T) {
-	for where, want := range map[string]model.Verdict{"edit/left.enc": model.VerdictUnaudited, "audit/tree/tile/0/000.p/200": model.VerdictClean} {
+	for where, want := range map[string]model.Verdict{"edit/left.enc": model.VerdictUnaudited, "audit/tree/tile/0/000.p/200": model.VerdictClean, "audit/tree/tile/0/000.p/199": model.VerdictUnaudited} {
 		t.Run(where, func(t *testing.T) {
 			w := newWorld(t)
 			w.fill()
@@ -113,7 +114,7 @@ func TestOwnFilesThatNobodyCanOpen(t *testing.T) {
 			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(path, []byte("Salted__0123456789abcdef"), 0o600); err != nil {
+			if err := os.WriteFile(path, bytes.Repeat([]byte("Salted__0123456789abcdef01234567"), 200), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			out, err := w.erase(p)
