@@ -47,8 +47,9 @@ func isTile(path string, size int) bool {
 }
 
 var (
-	// madeIn matches the files of JSON with such members. No other program and no agent chooses the name of a member there.
-	madeIn = regexp.MustCompile(`^(?:audit|gdpr|jobs)/.*\.jsonl?$`)
+	// madeIn matches the files of JSON with such members, undo entries without their texts. No other program and no agent chooses
+	// the name of a member there.
+	madeIn = regexp.MustCompile(`^(?:audit|gdpr|jobs)/.*\.jsonl?$|^undo/[^/]+\.undo$`)
 	// madeMembers matches those members. In JSON a quote inside a text is escaped, so no text can hold one.
 	madeMembers = regexp.MustCompile(
 		`"(?:hash|prev|plan|plan_hash|seal|sum|from|keyid|public_key)":\s*"` + digestForm + `"` +
@@ -67,9 +68,6 @@ var (
 	// madeProof matches the proof of a record in a receipt (c2sp.org/tlog-proof); the record is the first group.
 	madeProof   = regexp.MustCompile(`^c2sp\.org/tlog-proof@v1\nextra ([A-Za-z0-9+/]+=*)\nindex \d+\n(?:` + rootForm + `\n)*\n$`)
 	proofMember = regexp.MustCompile(`("inclusion_proof":\s*)("(?:[^"\\]|\\.)*")`)
-	// madeHead matches the identity of a store in the first line of an undo entry.
-	undoPath = regexp.MustCompile(`^undo/[^/]+\.undo$`)
-	madeHead = regexp.MustCompile(`"where":"` + hex16 + `"`)
 )
 
 // withoutMade returns a file of memdesk's own without what memdesk made. path is below the state directory.
@@ -83,24 +81,19 @@ func withoutMade(path string, file []byte) []byte {
 		}
 	}
 	switch {
-	case undoPath.MatchString(path):
-		if head, body, ok := bytes.Cut(file, []byte("\n")); ok && json.Valid(head) {
-			return bytes.Join([][]byte{madeHead.ReplaceAll(head, nothing), body}, []byte("\n"))
-		}
 	case !madeIn.MatchString(path):
+		return file
 	case json.Valid(file):
 		return withoutMembers(file)
-	default:
-		var out []byte
-		for line := range bytes.Lines(file) {
-			if json.Valid(line) {
-				line = withoutMembers(line)
-			}
-			out = append(out, line...)
-		}
-		return out
 	}
-	return file
+	var out []byte
+	for line := range bytes.Lines(file) {
+		if json.Valid(line) {
+			line = withoutMembers(line)
+		}
+		out = append(out, line...)
+	}
+	return out
 }
 
 // nothing stands for a member that is left out.

@@ -46,6 +46,7 @@ func entryTexts(e undo.Entry, body string) []string {
 		if beside == nil {
 			return
 		}
+		out = append(out, beside.VectorModel, beside.Left)
 		for _, seat := range beside.Seats {
 			out = append(out, seat.Relation, seat.Role)
 		}
@@ -53,6 +54,7 @@ func entryTexts(e undo.Entry, body string) []string {
 			out = append(out, l.Text)
 		}
 		for _, r := range beside.Rows {
+			out = append(out, r.Table)
 			for _, c := range r.Cells {
 				out = append(out, c.Column, c.Value)
 			}

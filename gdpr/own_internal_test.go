@@ -52,6 +52,9 @@ func TestUndoEntryNamesByAFieldsName(t *testing.T) {
 		"a field that is made anew":       {Renewed: []string{"ada_role"}},
 		"a field":                         {Meta: []model.Field{{Name: "ada_role", Value: "buyer"}}},
 		"a column":                        {Beside: cell(model.BesideCell{Column: "ada", Type: model.CellInteger, Value: "1"})},
+		"a table":                         {Beside: &model.Beside{Rows: []model.BesideRow{{Table: "of_ada"}}}},
+		"a vector's model":                {Beside: &model.Beside{VectorModel: "ada-002"}},
+		"what an edit left":               {Beside: &model.Beside{Left: "4711471"}},
 		"a number":                        {Beside: cell(model.BesideCell{Column: "who", Type: model.CellInteger, Value: "4711471"})},
 	} {
 		if !entryNames(e, "tea", names) {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io"
 	"regexp"
+	"strings"
 
 	"memdesk/gdpr/receipt"
 	"memdesk/gdpr/subject"
@@ -45,10 +46,10 @@ func (x *run) scanOwn(ctx context.Context, path string, f io.ReadSeeker) (rep su
 		rep.Hits, rep.Closed = 0, nil
 		return rep, 0, nil
 	}
-	around, log := apart(whole)
-	around, log = withoutMade(path, around), withoutMade(path, log)
+	text, log := apart(path, whole)
+	log = withoutMade(path, log)
 	var hits [3]int64
-	for i, part := range [][]byte{around, log, x.withoutLogged(log)} {
+	for i, part := range [][]byte{text, log, x.withoutLogged(log)} {
 		found, err := x.m.Scan(ctx, bytes.NewReader(part), nil)
 		if err != nil {
 			return rep, 0, err
@@ -59,9 +60,17 @@ func (x *run) scanOwn(ctx context.Context, path string, f io.ReadSeeker) (rep su
 	return rep, kept, nil
 }
 
-// apart separates the payload of a receipt, in clear, from what is around it: only the payload has a log's record. Another file
-// may be a log as a whole.
-func apart(file []byte) (around, log []byte) {
+// apart separates the texts of a file, which stay as they are, from what may be records of a log: in a receipt its payload, in
+// clear, and in an undo entry its first line.
+func apart(path string, file []byte) (text, log []byte) {
+	dir, _, _ := strings.Cut(path, "/")
+	switch dir {
+	case "edit":
+		return file, nil
+	case "undo":
+		log, text, _ = bytes.Cut(file, []byte("\n"))
+		return text, log
+	}
 	var signed struct {
 		Type    string `json:"payloadType"`
 		Payload []byte
@@ -70,7 +79,8 @@ func apart(file []byte) (around, log []byte) {
 		return nil, file
 	}
 	encoded := `"` + base64.StdEncoding.EncodeToString(signed.Payload) + `"`
-	return bytes.Replace(file, []byte(encoded), []byte(`""`), 1), signed.Payload
+	around := bytes.Replace(file, []byte(encoded), []byte(`""`), 1)
+	return withoutMade(path, around), signed.Payload
 }
 
 // withoutLogged empties each of loggedNames that names the subject.

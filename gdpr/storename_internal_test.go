@@ -35,3 +35,26 @@ func TestOnlyThePayloadOfAReceiptIsALog(t *testing.T) {
 		}
 	}
 }
+
+// TestATextIsNoLog: a text that an operator edits, or that undo keeps, is no record, though it has the members of one.
+func TestATextIsNoLog(t *testing.T) {
+	m, err := subject.New("subj-ana")
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := `{"store":"subj-ana"}`
+	for what, tt := range map[string]struct {
+		path, file string
+		hits, kept int64
+	}{
+		"a row of the ledger":  {"origin/ledger.jsonl", record, 0, 1},
+		"a draft":              {"edit/1.json", record, 1, 0},
+		"an undo entry's head": {"undo/1.undo", record + "\ntea", 0, 1},
+		"an undo entry's text": {"undo/1.undo", record + "\n" + record, 1, 1},
+	} {
+		rep, kept, err := (&run{m: m}).scanOwn(t.Context(), tt.path, strings.NewReader(tt.file))
+		if err != nil || rep.Hits != tt.hits || kept != tt.kept {
+			t.Errorf("%s: %d hits, %d kept, %v; want %d and %d", what, rep.Hits, kept, err, tt.hits, tt.kept)
+		}
+	}
+}
