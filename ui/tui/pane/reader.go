@@ -99,22 +99,27 @@ func (r *Reader) read() tea.Cmd {
 func Read(ctx context.Context, d *desk.Desk, want Reading) (*text.Page, model.Revision) {
 	s, err := d.Fleet.Store(want.Ref.Store)
 	var it model.Item
+	gone := false // the store is open, and the item is not in it
 	switch {
 	case err != nil:
 	case s.Browser == nil:
 		it, err = recalled.Read(ctx, s, want.Ref.ID, strings.Join(want.Terms, " "))
 	default:
 		it, err = s.Browser.Read(ctx, want.Ref.ID)
+		gone = errors.Is(err, model.NotFound)
 	}
-	if errors.Is(err, model.NotFound) {
-		return text.NewPage([]text.Line{{Value: d.Esc.Line(want.Ref.ID), Kind: text.Title}, {Kind: text.Blank},
-			{Value: d.Esc.Line("it is not there: it was forgotten or moved"), Kind: text.Alert}, text.Advice(d.Esc, "`z` undoes your last act, `esc` leads to the list.")}, ""), ""
+	if err == nil {
+		return desk.ItemText(d, s, it), it.Revision
 	}
-	if err != nil {
-		return text.NewPage([]text.Line{{Value: d.Esc.Line(want.Ref.ID), Kind: text.Title}, {Kind: text.Blank},
-			{Value: d.Esc.Sprintf("it cannot be shown: %s", prose.Reason(d.Esc, err)), Kind: text.Alert}, text.Advice(d.Esc, "`ctrl+r` asks the store again.")}, ""), ""
+	why, advice := d.Esc.Sprintf("it cannot be shown: %s", prose.Reason(d.Esc, err)), "`ctrl+r` asks the store again."
+	if gone {
+		why, advice = d.Esc.Sprintf("it was forgotten or moved: %s", prose.Reason(d.Esc, err)), "`z` undoes your last act, `esc` leads to the list."
 	}
-	return desk.ItemText(d, s, it), it.Revision
+	page := []text.Line{{Value: d.Esc.Line(want.Ref.ID), Kind: text.Title}, {Kind: text.Blank}, {Value: why, Kind: text.Alert}}
+	if !d.Plain { // it has words, not keys
+		page = append(page, text.Advice(d.Esc, advice))
+	}
+	return text.NewPage(page, ""), ""
 }
 
 func (r *Reader) Done(m ReadDone) tea.Cmd {
