@@ -144,6 +144,18 @@ func TestTheRootIsMadeByTheFirstWrite(t *testing.T) {
 	if data, err := os.ReadFile(filepath.Join(dir, "memory", "idea", "k.md")); err != nil || string(data) != "x\r\ny" {
 		t.Errorf("on disk: %q, %v", data, err)
 	}
+	if _, err := s.Browser.Read(t.Context(), "memory/idea/k.md"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(dir, dir+".away"); err != nil { // now it was there
+		t.Fatal(err)
+	}
+	if _, err := s.Browser.Read(t.Context(), "memory/idea/k.md"); !errors.Is(err, model.Unavailable) {
+		t.Errorf("an item of a directory that is gone: %v", err)
+	}
+	if h := backendtest.Health(t, s); h.OK {
+		t.Error("a directory that is gone is well")
+	}
 }
 
 func TestHugeIDsMakeNothing(t *testing.T) {

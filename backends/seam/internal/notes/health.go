@@ -51,7 +51,7 @@ func (s *store) reach() string {
 		err = root.Readable(".")
 	}
 	switch {
-	case errors.Is(err, model.NotFound) && s.cfg.Virgin:
+	case errors.Is(err, model.NotFound) && s.virgin():
 		return ""
 	case errors.Is(err, rootdir.ErrNotDirectory):
 		return "the store's directory is no directory any more; restore it"

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"memdesk/backends/internal/vitals"
 	"memdesk/backends/seam"
@@ -29,7 +30,7 @@ type Config struct {
 	Memory string
 	// Tree makes every change; its root is Path.
 	Tree *seam.Dir
-	// Virgin: a missing Path is an empty store, made by the first write.
+	// Virgin: a Path that was never there is an empty store, made by the first write.
 	Virgin   bool
 	ReadOnly bool
 	// Unknown says why the layout's version is unknown, so that the store is read-only; empty: it is known.
@@ -59,6 +60,7 @@ type store struct {
 	tiers  []model.TierSpec
 	health vitals.Gate
 	facts  *texts.Memory
+	seen   atomic.Bool // its directory was there: it is not Virgin any more
 
 	mu        sync.Mutex
 	snap      *snapshot
@@ -161,14 +163,18 @@ func (s *store) open(op string) (*rootdir.Dir, error) {
 	root, err := rootdir.Open(s.cfg.Path, nil)
 	switch {
 	case err == nil:
+		s.seen.Store(true)
 		return root, nil
-	case errors.Is(err, model.NotFound) && s.cfg.Virgin:
+	case errors.Is(err, model.NotFound) && s.virgin():
 		return nil, nil
 	case errors.Is(err, model.NotFound):
 		return nil, model.Errorf(model.Unavailable, op, "its directory is gone; mount it or correct its path")
 	}
 	return nil, err
 }
+
+// virgin reports whether a missing directory is an empty store.
+func (s *store) virgin() bool { return s.cfg.Virgin && !s.seen.Load() }
 
 // checkWritable refuses a change of a read-only store.
 func (s *store) checkWritable(op string) error {
