@@ -13,6 +13,9 @@ import (
 // errTiles reports damaged files of the tree. They are made from the records, so nothing of the log is lost.
 var errTiles = errors.New("the files of the tree over the log are damaged, its records are not: `memdesk audit checkpoint` makes them again, and until then some records have no proof")
 
+// errTilesLost reports damaged files over retired records.
+var errTilesLost = errors.New("the tree's files over retired records are damaged, and nothing is left to make them from: `memdesk audit acknowledge` ends this tree")
+
 // signedHashes reads the hashes of a tree from its tiles and compares them with its root.
 type signedHashes struct{ tlog.HashReader }
 
@@ -48,32 +51,39 @@ func (l *Log) checkTiles(ctx context.Context, h signedHead) error {
 	return nil
 }
 
-// lookAtTiles says what is wrong with the tiles, empty for nothing. It holds the lock only to make sure of damage: a
-// checkpoint made meanwhile removes tiles, too.
-func (l *Log) lookAtTiles(ctx context.Context) (string, error) {
+// lookAtTiles says what is wrong with the tiles, empty for nothing, and whether nothing can make them again. It holds the
+// lock only to make sure of damage: a checkpoint made meanwhile removes tiles, too.
+func (l *Log) lookAtTiles(ctx context.Context) (wrong string, lost bool, err error) {
 	look := func() error {
-		_, h, err := l.signedTree()
-		if err != nil {
-			return err
+		t, h, err := l.signedTree()
+		if err == nil {
+			err = l.checkTiles(ctx, h)
 		}
-		return l.checkTiles(ctx, h)
+		if errors.Is(err, errTiles) {
+			if _, e := l.retiredTiles(ctx, t); e != nil {
+				return e
+			}
+		}
+		return err
 	}
-	err := look()
-	if errors.Is(err, errTiles) {
+	err = look()
+	if errors.Is(err, errTiles) || errors.Is(err, errTilesLost) {
 		unlock, lerr := l.lock(ctx, false)
 		if lerr != nil {
-			return "", lerr
+			return "", false, lerr
 		}
 		err = look()
 		unlock()
 	}
 	switch {
 	case errors.Is(err, errTiles):
-		return err.Error(), nil
+		return err.Error(), false, nil
+	case errors.Is(err, errTilesLost):
+		return errTilesLost.Error(), true, nil
 	case errors.Is(err, ErrNoCheckpoint), errors.Is(err, ErrTampered): // the walk reports it
-		return "", nil
+		return "", false, nil
 	}
-	return "", err
+	return "", false, err
 }
 
 // Regrow makes the tree's files again from the records where one is damaged, and reports whether it did. It signs
@@ -116,7 +126,7 @@ func (l *Log) mendTiles(ctx context.Context, h head, t treeState, signed signedH
 // regrow grows the tree anew up to h from its first record, or from the first behind those that were retired. No file
 // changes before the records are found to be those that were signed.
 func (l *Log) regrow(ctx context.Context, h head, t treeState, signed signedHead) (*grower, error) {
-	base, err := l.retiredOf(t)
+	base, err := l.retiredTiles(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -124,11 +134,21 @@ func (l *Log) regrow(ctx context.Context, h head, t treeState, signed signedHead
 		return nil, err
 	}
 	g := &grower{log: l, tree: tlog.Tree{N: base.Size, Hash: base.Root()}, signed: signed.Size}
-	err = l.growTo(ctx, h, t, g)
-	if errors.Is(err, errTiles) {
-		return nil, tampered("the tree's files over the retired records up to %d are damaged, and nothing is left to make them from: `memdesk audit acknowledge` ends this tree", t.seq(base.Size))
+	return g, l.growTo(ctx, h, t, g)
+}
+
+// retiredTiles is the part of the tree over records that were retired, ErrTampered with errTilesLost where its tiles are
+// damaged.
+func (l *Log) retiredTiles(ctx context.Context, t treeState) (checkpoint.Frontier, error) {
+	base, err := l.retiredOf(t)
+	if err != nil || base.Size == 0 {
+		return base, err
 	}
-	return g, err
+	err = l.checkTiles(ctx, signedHead{Checkpoint: checkpoint.Checkpoint{Size: base.Size, Root: base.Root()}})
+	if errors.Is(err, errTiles) {
+		err = tampered("%w", errTilesLost)
+	}
+	return base, err
 }
 
 // retiredOf is the part of the tree over records that were retired.

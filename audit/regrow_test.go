@@ -125,13 +125,19 @@ func TestDamagedTilesOfARetiredPart(t *testing.T) {
 	}
 	name := filepath.Join(l.inTree(""), tilePath(tlog.TileForIndex(tileHeight, tlog.StoredHashIndex(0, h.Size-1))))
 	flip(t, name, int(h.Size-1)*tlog.HashSize)
-	if rep := b.wantOK(); rep.Tiles == "" {
+	if rep := b.wantOK(); rep.Tiles == "" || rep.TilesLost {
 		t.Error("damage behind the retired records is not told")
 	}
 	if done, err := b.open().Regrow(t.Context()); !done || err != nil {
 		t.Fatalf("made again %v, %v", done, err)
 	}
 	flip(t, name, 0)
+	anchors := b.options.Anchors
+	b.options.Anchors = nil // one of them needs the lost tiles, and says so itself
+	if rep := b.wantOK(); !rep.TilesLost {
+		t.Errorf("nothing says that tiles are lost: %q", rep.Tiles)
+	}
+	b.options.Anchors = anchors
 	if _, err := b.open().Regrow(t.Context()); !errors.Is(err, ErrTampered) {
 		t.Fatalf("tiles of retired records: %v, want ErrTampered", err)
 	}

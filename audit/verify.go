@@ -32,6 +32,8 @@ type Report struct {
 	// Tiles says what is wrong with the files of the tree, which are made from the records: no break of the log.
 	// Empty where nothing is; only Verify looks.
 	Tiles string
+	// TilesLost: nothing can make them again.
+	TilesLost bool
 	// Proven says what each checkpoint outside the records proves about them.
 	Proven      []Proven
 	OpenIntents []Row
@@ -82,7 +84,7 @@ func (l *Log) verify(ctx context.Context, given ...Statement) (Report, error) {
 		rep.OpenIntents, err = w.open.rows(l)
 	}
 	if err == nil && (rep.OK || rep.Acknowledged) && !w.none {
-		rep.Tiles, err = l.lookAtTiles(ctx)
+		rep.Tiles, rep.TilesLost, err = l.lookAtTiles(ctx)
 	}
 	if err == nil && names.file != nil && names.rows.err != nil {
 		err = fmt.Errorf("read side table: %w", names.rows.err)

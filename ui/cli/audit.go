@@ -408,8 +408,13 @@ func (a *app) auditAcknowledgeCommand() *cobra.Command {
 				return err
 			}
 			rep, err := log.Verify(ctx)
-			if err == nil && (rep.OK || rep.Acknowledged) && rep.Tiles == "" {
-				return usage("there is nothing to acknowledge: the chain is intact, or its break has been acknowledged")
+			if err == nil && (rep.OK || rep.Acknowledged) {
+				switch {
+				case rep.Tiles == "":
+					return usage("there is nothing to acknowledge: the chain is intact, or its break has been acknowledged")
+				case !rep.TilesLost:
+					return usage("there is nothing to acknowledge: %s", rep.Tiles)
+				}
 			}
 			if err := a.confirm(ctx, "take note of the break and go on in a new segment?"); err != nil {
 				return err
