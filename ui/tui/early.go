@@ -40,14 +40,13 @@ func (ea *ahead) obey() tea.Cmd {
 // waits keeps a key that needs a row which is being loaded, and every key after it. Escape drops them.
 func (ea *ahead) waits(k tea.KeyPressMsg, name string) bool {
 	p, ok := ea.a.pane().(loader)
-	b, found := act.Find(customKeys(ea.a.O.Keys).of(ea.a.pane().Bindings()), name)
-	onRow := found && b.Why != nil
-	switch {
-	case ea.a.D.Modal.Preparing() && name == "esc":
-		ea.a.D.Modal.GiveUp()
+	b, _ := act.Find(customKeys(ea.a.O.Keys).of(ea.a.pane().Bindings()), name)
+	switch asked := ea.a.D.Modal.Asked != 0; {
+	case asked && name == "esc":
+		ea.a.D.Modal.Asked = 0
 		ea.a.D.Tell("given up: nothing is asked")
 		return true
-	case ea.a.D.Modal.Preparing() && onRow:
+	case asked && b.Why != nil:
 		ea.a.D.Tell("%s was not taken: a question is on its way, esc gives it up", name)
 		return true
 	case !ok || !p.Awaiting():
@@ -59,7 +58,7 @@ func (ea *ahead) waits(k tea.KeyPressMsg, name string) bool {
 		ea.waiting = nil
 		ea.a.D.Tell("the keys that were waiting for the list are dropped")
 		return true
-	case len(ea.waiting) == 0 && !onRow:
+	case len(ea.waiting) == 0 && b.Why == nil:
 		return false
 	case len(ea.waiting) == 0:
 		ea.at = shown(ea.a)

@@ -279,7 +279,7 @@ func TestAPlanHearsOfItsApproval(t *testing.T) {
 	if out, code := o.run("gdpr", "approve", id, "--plan-hash", hash[1], "--key", keyFile(t, theirs)); code != 0 {
 		t.Fatalf("approve: exit %d: %s", code, out)
 	}
-	r.see("E carries the plan out", ssh.FingerprintSHA256(known)[:35]).gone("nobody else has approved this plan").gone("A comes first")
+	r.see("E carries the plan out", ssh.FingerprintSHA256(known)[:19]).gone("nobody else has approved this plan").gone("A comes first")
 	r.press("esc").see("● approved", "signature; good until 2026-05-28")
 }
 

@@ -110,9 +110,6 @@ func (l *commandLine) moreReferences(line, word string) tea.Cmd {
 				break
 			}
 		}
-		return loop.Then(func() tea.Cmd {
-			l.completed(line, choices)
-			return nil
-		})
+		return loop.Then(func() tea.Cmd { l.completed(line, choices); return nil })
 	})
 }

@@ -33,10 +33,7 @@ func (a *App) watchBusy() tea.Cmd {
 	case busy && !s.waiting:
 		s.waiting = true
 		gen := s.gen
-		return a.D.Later(loop.Over)(s.after, loop.Then(func() tea.Cmd {
-			s.said = s.said || s.waiting && gen == s.gen
-			return nil
-		}))
+		return a.D.Later(loop.Over)(s.after, loop.Then(func() tea.Cmd { s.said = s.said || s.waiting && gen == s.gen; return nil }))
 	}
 	return nil
 }

@@ -120,7 +120,7 @@ type Modal struct {
 	Plain  bool // no overlays
 	Dialog *Dialog
 	count  int // count of questions so far
-	asked  int // the one that is being prepared; 0: none
+	Asked  int // the one that is on its way; 0: none, or given up
 }
 
 // Host is the rest of the screen, as a question sees it. Its methods run on the update loop.
@@ -205,7 +205,7 @@ func (md *Modal) Propose(prepare func(ctx context.Context) (*Dialog, safetext.Te
 // Prepare is Propose for what may be more than a dialog.
 func (md *Modal) Prepare(prepare func(ctx context.Context) Proposal) tea.Cmd {
 	md.count++
-	md.asked = md.count
+	md.Asked = md.count
 	from, nth, writable := md.Host.Here(), md.count, md.Host.Refusal() == ""
 	return md.Ask(func(ctx context.Context) any {
 		m := prepare(ctx)
@@ -214,15 +214,10 @@ func (md *Modal) Prepare(prepare func(ctx context.Context) Proposal) tea.Cmd {
 	})
 }
 
-// Preparing reports whether a question is on its way; GiveUp leaves it unasked.
-func (md *Modal) Preparing() bool { return md.asked != 0 }
-
-func (md *Modal) GiveUp() { md.asked = 0 }
-
 func (md *Modal) Proposed(m Proposal) tea.Cmd {
-	gone, drop := m.nth != md.asked || md.Dialog != nil || md.Host.Here() != m.From || md.Host.Taken(), tea.Cmd(nil)
-	if m.nth == md.asked {
-		md.asked = 0
+	gone, drop := m.nth != md.Asked || md.Dialog != nil || md.Host.Here() != m.From || md.Host.Taken(), tea.Cmd(nil)
+	if m.nth == md.Asked {
+		md.Asked = 0
 	}
 	if m.Begin != nil {
 		m.Begin()
@@ -398,13 +393,14 @@ func (md *Modal) Paste(s string) tea.Cmd {
 
 // keyWords are the keys of a question while a button has the focus.
 func (d *Dialog) keyWords() string {
-	switch {
-	case d.Pager != nil:
-		return "tab, enter, esc, PgDn, /"
-	case d.scrolls():
-		return "tab, enter, esc, PgDn"
+	words := "tab, enter, esc"
+	if d.scrolls() {
+		words += ", PgDn"
 	}
-	return "tab, enter, esc"
+	if d.Pager != nil {
+		words += ", /"
+	}
+	return words
 }
 
 func (md *Modal) Bindings() []act.Act {

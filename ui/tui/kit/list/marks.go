@@ -293,10 +293,7 @@ func (m *Marks[T, M]) Bindings(none func() string, move func(int) tea.Cmd) []act
 	}
 	var stop []act.Act
 	if m.Walk != nil {
-		stop = []act.Act{{Keys: []string{"esc"}, Name: "stop marking", Doc: "stop marking; what is marked stays so", Do: func() tea.Cmd {
-			m.Stop()
-			return nil
-		}}}
+		stop = []act.Act{{Keys: []string{"esc"}, Name: "stop marking", Doc: "stop marking; what is marked stays so", Do: func() tea.Cmd { m.Stop(); return nil }}}
 	}
 	row := func() string {
 		if at, ok := m.list().Current(); ok && m.whole(at) {
@@ -305,14 +302,8 @@ func (m *Marks[T, M]) Bindings(none func() string, move func(int) tea.Cmd) []act
 		return none()
 	}
 	return append(stop,
-		act.Mark.With(row, func() tea.Cmd {
-			m.toggle()
-			return move(1)
-		}),
+		act.Mark.With(row, func() tea.Cmd { m.toggle(); return move(1) }),
 		act.Act{Keys: []string{"v"}, Doc: "mark the range from the row that was marked last to here", Why: rangeless, Do: m.rangeHere},
 		act.MarkAll.With(none, func() tea.Cmd { return m.All(nil) }),
-		act.Unmark.With(unmarked, func() tea.Cmd {
-			m.Clear()
-			return nil
-		}))
+		act.Unmark.With(unmarked, func() tea.Cmd { m.Clear(); return nil }))
 }

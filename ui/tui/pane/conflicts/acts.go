@@ -350,15 +350,12 @@ func (rs *resolutions) dropRedundant() tea.Cmd {
 	})
 }
 
-// widestCopy is the columns of a copy's name in a question about many, where each has one line.
-const widestCopy = 48
-
-// listed names every copy, with its store and its tool, and the environments of their stores.
+// listed names every copy in one line, with its store and its tool, and the environments of their stores.
 func (rs *resolutions) listed(all []conflict.Copy) (refs *text.Page, environments []text.Line) {
 	var list strings.Builder
 	var stores []string
 	for _, c := range all {
-		name := rs.d.Esc.TruncMiddle(rs.d.Esc.Line(path.Base(c.ID)), widestCopy)
+		name := rs.d.Esc.TruncMiddle(rs.d.Esc.Line(path.Base(c.ID)), 48)
 		list.WriteString(name.String() + "  " + c.Store + ", " + c.Tool + "\n")
 		stores = append(stores, c.Store)
 	}

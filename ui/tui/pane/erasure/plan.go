@@ -146,11 +146,10 @@ func unsearched(p gdpr.Plan) (out []string) {
 
 // unsearchedLines warn of the stores that the search could not reach, and say what follows.
 func unsearchedLines(esc safetext.Escaper, p gdpr.Plan, then string) []text.Line {
-	missing := unsearched(p)
-	if missing == nil {
-		return nil
+	if missing := unsearched(p); missing != nil {
+		return []text.Line{text.Advice(esc, "Not searched: %s. "+then, esc.LineMax(strings.Join(missing, ", "), prose.MaxReason)).As(text.Alert)}
 	}
-	return []text.Line{text.Advice(esc, "Not searched: %s. "+then, esc.LineMax(strings.Join(missing, ", "), prose.MaxReason)).As(text.Alert)}
+	return nil
 }
 
 // stepCount counts the steps of a store's plan.

@@ -431,10 +431,7 @@ func (p *Pane) Bindings() []act.Act {
 		}
 	}
 	return slices.Concat([]act.Act{
-		{Keys: []string{"/"}, Name: "query", Doc: "type a query; stores are asked as you type. These terms select by a field: " + operator.QueryTerms, Do: func() tea.Cmd {
-			p.Input.Edit(p.Input.Value())
-			return nil
-		}},
+		{Keys: []string{"/"}, Name: "query", Doc: "type a query; stores are asked as you type. These terms select by a field: " + operator.QueryTerms, Do: func() tea.Cmd { p.Input.Edit(p.Input.Value()); return nil }},
 		act.Open.Called("read the item of this hit, at its line").With(p.noHit, p.readHere),
 		{Keys: []string{"y"}, Name: "copy ref", Doc: "copy the hit's reference to the clipboard of the terminal", Why: p.noHit, Do: func() tea.Cmd { return p.d.Copy(p.refHere()) }},
 		{Keys: []string{"Y"}, Doc: "copy the hit as one line of JSON", Why: p.noHit, Do: p.copyRow},
