@@ -3,6 +3,7 @@ package change
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 
@@ -115,6 +116,12 @@ func versionText(d *desk.Desk, ctx context.Context, ref model.Ref, v model.Versi
 	}
 	if c := v.Change; err != nil && c != nil { // the list itself has its texts
 		head = slices.Insert(head, len(head)-1, desk.Field("action", esc.Line(c.Action)))
+		if !errors.Is(err, model.NotFound) {
+			head = append(head, text.Line{Value: esc.Sprintf("the store was not read, this is what its list says: %s", prose.Reason(esc, err)), Kind: text.Alert})
+		}
+		if c.New == nil && c.Previous != nil {
+			head = append(head, text.Line{Value: esc.Const("The change left no text. This is the text before it."), Kind: text.Note})
+		}
 		return text.NewPage(head, *cmp.Or(c.New, c.Previous, new(string)))
 	}
 	if err != nil {

@@ -2,6 +2,7 @@ package change
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	"memdesk/backends"
@@ -22,6 +23,9 @@ func TestAChangeIsExported(t *testing.T) {
 	page := versionText(&desk.Desk{Fleet: backends.NewFleet(nil, nil)}, t.Context(), model.Ref{Store: "s", ID: "a"}, model.Version{Change: &model.Edit{Action: "DELETE", Previous: &old}})
 	if page.Body != old {
 		t.Errorf("its page has %q", page.Body)
+	}
+	if said := page.Head[len(page.Head)-1].Value.String(); !strings.Contains(said, "the text before it") {
+		t.Errorf("nothing says that this is the text before the change: %q", said)
 	}
 	if _, ok := versionDatum(model.Version{ID: "7"}).Object()["action"]; ok {
 		t.Error("a version without a change has an action")
