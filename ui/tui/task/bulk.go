@@ -176,7 +176,7 @@ func (b *Bulk) numbers(esc safetext.Escaper) safetext.Text {
 		return esc.Sprintf("%s. C stops after the %s under way; esc leaves it running.", text, b.Noun)
 	case b.stopped && len(b.rows) < b.Total:
 		return esc.Sprintf("stopped at %s; the rest was left as it is", text)
-	case b.Err != nil && b.Failed == 0:
+	case b.Err != nil && (b.Failed == 0 || len(b.rows) < b.Total):
 		return esc.Sprintf("ended early at %s: %s", text, prose.Reason(esc, b.Err))
 	case b.Ready != "":
 		text = esc.Sprintf("%s: %s", b.Ready, text)
