@@ -99,7 +99,11 @@ func (a *app) itemsOf(ctx context.Context, s model.Store, f itemsFlags, tab *tab
 		tab.page()
 		left -= len(page.Items)
 		if page.Next == "" || !unlimited && left <= 0 {
-			a.printPageEnd(s.Name, page, f.all, hiddenOf(ctx, s, f, page.Total))
+			var hidden *int64
+			if a.flags.json || !a.flags.quiet { // somebody sees it
+				hidden = hiddenOf(ctx, s, f, page.Total)
+			}
+			a.printPageEnd(s.Name, page, f.all, hidden)
 			return a.incomplete(s.Name, problems)
 		}
 		if err := a.out.Err(); err != nil { // the output has no reader
@@ -199,7 +203,7 @@ func (a *app) printPageEnd(store string, p model.Page, all bool, hidden *int64) 
 	default:
 		total = "there are " + plural(p.Total.N, "item")
 	}
-	rest := "with --all, archived and bookkeeping items too"
+	rest := "with --all"
 	if all {
 		rest = "without --limit"
 	}
