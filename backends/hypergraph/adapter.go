@@ -150,7 +150,7 @@ func (a *adapter) checkTier(op, name string) error {
 	if name == EdgeTier || slices.Contains(a.Vocabulary.Tiers, name) {
 		return nil
 	}
-	return model.Errorf(model.InvalidInput, op, "unknown tier %q: there are %s and %s", name, strings.Join(a.Vocabulary.Tiers, ", "), EdgeTier)
+	return model.Errorf(model.InvalidInput, op, "unknown tier %q; there are %s and %s", name, strings.Join(a.Vocabulary.Tiers, ", "), EdgeTier)
 }
 
 // begin makes the checks that all operations share.

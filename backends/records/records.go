@@ -254,7 +254,7 @@ func (a *store) table(op, tier string) (*Table, error) {
 		}
 		names = append(names, a.Tables[i].Tier.Name)
 	}
-	return nil, model.Errorf(model.InvalidInput, op, "unknown tier %q: there are %s", tier, strings.Join(names, ", "))
+	return nil, model.Errorf(model.InvalidInput, op, "unknown tier %q; there are %s", tier, strings.Join(names, ", "))
 }
 
 // locate returns the table and key of an id.
