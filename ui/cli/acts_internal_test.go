@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -45,7 +46,7 @@ var commandActs = map[string][]string{
 	"gdpr sweep": {"--yes"}, "gdpr recipient": {"r", "--name", "n", "--told", "2026-05-21"}, "gdpr pause": {"r"}, "gdpr identity": {"r", "--method", "known"}, "gdpr resume": {"r"},
 	"quarantine calibrate": {"--apply", "0.9", "--yes"}, "quarantine clear": {"crewship:AGENT.md", "--reason", "x", "--yes"}, "quarantine rescan": {"--apply"},
 	"state migrate":     {"--yes"},
-	"audit acknowledge": {"--reason", "x", "--yes"}, "audit retire": {"--before", "2020-01-01", "--yes"},
+	"audit acknowledge": {"--reason", "x", "--yes"}, "audit retire": {"--before", "2020-01-01", "--yes"}, "audit checkpoint": {},
 	"jobs cancel": {"x"}, "jobs pause": {"x"}, "jobs resume": {"x"},
 }
 
@@ -54,18 +55,16 @@ var commandReads = strings.Fields(`stores health watch tiers items show history 
 	work/list work/ready work/search work/query work/get work/deps undo/list undo/show quarantine/list quarantine/show
 	quarantine/replay quarantine/stories quarantine/train
 	conflicts/list conflicts/show origin gdpr/list gdpr/status gdpr/verify gdpr/receipt gdpr/report gdpr/due gdpr/letter gdpr/register
-	audit/list audit/verify audit/prove audit/key audit/checkpoint export serve/witness serve/ssh serve/provider serve/mcp serve/metrics mcp/install turn/before demo jobs jobs/list config/check config/init config/path
+	audit/list audit/verify audit/prove audit/key export serve/witness serve/ssh serve/provider serve/mcp serve/metrics mcp/install turn/before demo jobs jobs/list config/check config/init config/path
 	info version help man completion/bash completion/fish completion/powershell completion/zsh`)
 
-func leaves(c *cobra.Command, path string) map[string]bool {
-	out := map[string]bool{}
+func leaves(c *cobra.Command, path string) map[string]*cobra.Command {
+	out := map[string]*cobra.Command{}
 	for _, sub := range c.Commands() {
 		name := strings.TrimSpace(path + " " + sub.Name())
-		for n := range leaves(sub, name) {
-			out[n] = true
-		}
+		maps.Copy(out, leaves(sub, name))
 		if !sub.HasSubCommands() || name == "jobs" {
-			out[name] = true
+			out[name] = sub
 		}
 	}
 	return out
@@ -80,13 +79,17 @@ func TestEveryCommandIsAnActOrAReading(t *testing.T) {
 		reads[strings.ReplaceAll(name, "/", " ")] = true
 	}
 	all := leaves((&app{Program: program}).root(), "")
-	for name := range all {
-		if _, acts := commandActs[name]; acts == reads[name] {
+	for name, c := range all {
+		_, acts := commandActs[name]
+		if acts == reads[name] {
 			t.Errorf("memdesk %s: list it once, as acting or as reading", name)
+		}
+		if acts && c.PreRun == nil {
+			t.Errorf("memdesk %s: SIGPIPE ends it half way", name)
 		}
 	}
 	for name := range reads {
-		if !all[name] {
+		if all[name] == nil {
 			t.Errorf("memdesk %s is no command", name)
 		}
 	}
@@ -125,7 +128,7 @@ func TestEveryCommandIsAnActOrAReading(t *testing.T) {
 	}
 	_, list := run("undo", "list", "-o", "name")
 	for name, args := range commandActs {
-		if !all[name] {
+		if all[name] == nil {
 			t.Errorf("memdesk %s is no command", name)
 			continue
 		}

@@ -253,10 +253,18 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// asks adds the flag --yes, without which confirm asks. The command goes on and records its outcome when nobody reads its
-// output any more (`| head -1`): a SIGPIPE that is caught leaves only the error of the write.
-func (a *app) asks(c *cobra.Command) *cobra.Command {
-	c.Flags().BoolVar(&a.flags.yes, "yes", false, "do not ask")
+// asks adds the flag --yes, without which confirm asks.
+func (a *app) asks(c *cobra.Command) *cobra.Command { return a.asksUnless(c, "do not ask") }
+
+// asksUnless is asks with another meaning of --yes.
+func (a *app) asksUnless(c *cobra.Command, usage string) *cobra.Command {
+	c.Flags().BoolVar(&a.flags.yes, "yes", false, usage)
+	return outlives(c)
+}
+
+// outlives makes a command that changes something go on and record its outcome when nobody reads its output any more
+// (`| head -1`): a SIGPIPE that is caught leaves only the error of the write.
+func outlives(c *cobra.Command) *cobra.Command {
 	c.PreRun = func(*cobra.Command, []string) { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 	return c
 }

@@ -74,6 +74,8 @@ func TestDamagedTilesAreMadeAgain(t *testing.T) {
 	must(t, os.Truncate(tiles[0], 40))
 	d.run("audit", "verify").want(t, 3, "intact", "`memdesk audit checkpoint` makes them again")
 	d.run("audit", "prove", "1", "--out", proof).want(t, 1, "`memdesk audit checkpoint` makes them again")
+	d.run("audit", "acknowledge", "--reason", "x", "--yes").want(t, 2, "nothing to acknowledge", "`memdesk audit checkpoint` makes them again")
+	d.run("--read-only", "audit", "checkpoint").want(t, 6, "read-only")
 	d.run("audit", "checkpoint").want(t, 0, "are made again")
 	d.run("audit", "verify").want(t, 0, "intact")
 	d.run("audit", "prove", "1", "--out", proof).want(t, 0)

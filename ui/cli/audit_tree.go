@@ -13,6 +13,7 @@ import (
 
 	"memdesk/audit"
 	"memdesk/internal/atomicfile"
+	"memdesk/model"
 	"memdesk/operator"
 )
 
@@ -64,12 +65,15 @@ func (a *app) sayProven(all []audit.Proven) {
 }
 
 func (a *app) auditCheckpointCommand() *cobra.Command {
-	return &cobra.Command{
+	return outlives(&cobra.Command{
 		Use: "checkpoint", Short: "Sign the log's head and print it: keep it elsewhere",
 		Long: "Prints the signed head of the log (c2sp.org/tlog-checkpoint) and gives it to every anchor. A copy of it\n" +
 			"proves later that nothing before it was changed: audit verify --since FILE. Damaged files of the tree over\n" +
-			"the log (audit/tree/tile) are made again from the records first.",
+			"the log (audit/tree/tile) are made again from the records first. All this is written, so --read-only refuses it.",
 		RunE: a.onLog(func(ctx context.Context, log *audit.Log, _ []string) error {
+			if a.flags.readOnly {
+				return model.Refuse("checkpoint", "--read-only was given")
+			}
 			done, err := log.Regrow(ctx)
 			if err != nil {
 				return err
@@ -93,7 +97,7 @@ func (a *app) auditCheckpointCommand() *cobra.Command {
 			}
 			return &exitError{exitPartial, fmt.Errorf("not every anchor has it: %s", strings.ReplaceAll(missing.Error(), "\n", "; "))}
 		}),
-	}
+	})
 }
 
 type checkpointRow struct {

@@ -129,8 +129,7 @@ func (a *app) gdprRequestCommand() *cobra.Command {
 	f.StringVar(&in.Ground, "ground", "", "what was asked for and why: a `TEXT`; its articles stand in the receipt")
 	f.StringVar(&in.By, "by", "", "`WHO` files it, for people (default: the operator)")
 	f.StringVar(&keyFile, "key", "", "your private key `FILE`, where approvals are demanded and you are not here over SSH: another key has to approve")
-	f.BoolVar(&a.flags.yes, "yes", false, "do not ask: every alias is confirmed")
-	return c
+	return a.asksUnless(c, "do not ask: every alias is confirmed")
 }
 
 // readIntake reads a request in OpenDSR's JSON and a file of identifiers. Flags go before both.
@@ -280,7 +279,7 @@ func (a *app) gdprPlanCommand() *cobra.Command {
 	}
 	c.Flags().StringArrayVar(&whole, "whole", nil, "a `STORE` that is about this person alone: all of it may go (repeatable; kept with the request)")
 	c.Flags().BoolVar(&text, "text", false, "show each redaction, text, metadata and what else its record says, before and after")
-	return c
+	return outlives(c)
 }
 
 // discover makes a request's plan and shows the progress of the search.

@@ -247,5 +247,5 @@ func (a *app) gdprPolicyCommand() *cobra.Command {
 	}
 	c.Flags().BoolVar(&accept, "accept", false, "record the configured policy as the one in force")
 	c.Flags().StringVar(&a.flags.reason, "reason", "", "why it was changed: a `TEXT`")
-	return c
+	return outlives(c)
 }

@@ -167,7 +167,7 @@ func (a *app) gdprExportCommand() *cobra.Command {
 	c.Flags().StringVar(&out, "out", "", "the `DIR` to make, or a file ending in .zip")
 	c.Flags().StringVar(&mark, "mark", "", "what became of an export: `handed_over|deleted`")
 	c.Flags().IntVar(&n, "export", 0, "the `NUMBER` of the export that is marked (default: the only open one)")
-	return c
+	return outlives(c)
 }
 
 func (a *app) gdprApproveCommand() *cobra.Command {

@@ -331,6 +331,7 @@ func TestParserErrors(t *testing.T) {
 		{[]string{"items", "--zzzzzz"}, `unknown flag --zzzzzz for "memdesk items"`},
 		{[]string{"items", "-Z"}, "unknown flag -Z"},
 		{[]string{"items", "--limit", "many"}, `--limit takes a whole number, not "many"`},
+		{[]string{"migrate", "--confirm-count", "many"}, `--confirm-count takes a whole number, not "many"`},
 		{[]string{"items", "--timeout", "soon"}, `--timeout takes a duration such as 10s or 2h, not "soon"`},
 		{[]string{"items", "--tier"}, "--tier needs a value: TIER"},
 		{[]string{"show"}, "0 arguments given; write it as: memdesk show REF"},

@@ -16,7 +16,7 @@ import (
 
 func (a *app) migrateCommand() *cobra.Command {
 	to, named := 0, ""
-	show, count := false, ""
+	show, count := false, int64(0)
 	c := &cobra.Command{
 		Use: "migrate", Short: "Bring a store's schema up to date, or to a version",
 		Long: "Moves the schema of the store that --store names to the newest version, or to the one given with --to,\n" +
@@ -45,12 +45,16 @@ func (a *app) migrateCommand() *cobra.Command {
 			if err := s.Allow(cmd.Context(), operator.Migrate, store.Name, ""); err != nil {
 				return err
 			}
+			given := ""
+			if cmd.Flags().Changed("confirm-count") {
+				given = strconv.FormatInt(count, 10)
+			}
 			switch {
 			case to == before.Current:
 				a.sayf("the schema of %s is at version %d already", store.Name, to)
 				return a.printSchema(store.Name, before, nil)
 			case to < before.Current:
-				err = a.confirmDown(cmd.Context(), named, count, store, before, to)
+				err = a.confirmDown(cmd.Context(), named, given, store, before, to)
 			default:
 				err = a.confirm(cmd.Context(), fmt.Sprintf("migrate %s from schema %d to %d?", store.Name, before.Current, to))
 			}
@@ -64,10 +68,9 @@ func (a *app) migrateCommand() *cobra.Command {
 	f := c.Flags()
 	f.IntVar(&to, "to", 0, "the `VERSION` to move to (default: the newest)")
 	f.BoolVar(&show, "show", false, "only show where the schema stands")
-	f.BoolVar(&a.flags.yes, "yes", false, "do not ask, on the way up")
 	f.StringVar(&named, "confirm", "", "the store's `NAME` again, on the way down, where there is no terminal to type it on")
-	f.StringVar(&count, "confirm-count", "", "the `NUMBER` of the store's items, on the way down in production, where there is no terminal")
-	return c
+	f.Int64Var(&count, "confirm-count", 0, "the `NUMBER` of the store's items, on the way down in production, where there is no terminal")
+	return a.asksUnless(c, "do not ask, on the way up")
 }
 
 // confirmName asks for the store's name, because a migration down cannot be undone.

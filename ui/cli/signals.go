@@ -69,7 +69,7 @@ func (a *app) signalCommands() []*cobra.Command {
 		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error { return a.rescan(ctx, s, keep) }),
 	}
 	rescan.Flags().BoolVar(&keep, "apply", false, "keep this scan as the last one")
-	return []*cobra.Command{replay, a.asks(calibrate), train, stories, a.asks(harmless), rescan}
+	return []*cobra.Command{replay, a.asks(calibrate), train, stories, a.asks(harmless), outlives(rescan)}
 }
 
 // replayedRow is the outcome of one text of a set.

@@ -181,7 +181,7 @@ type createdRow struct {
 }
 
 func (a *app) createCommand() *cobra.Command {
-	c := &cobra.Command{
+	return a.asksUnless(&cobra.Command{
 		Use: "create KIND=LOCATION", Short: "Make a new, empty store",
 		Long: "Makes a new, empty store of a kind that memdesk keeps itself (sqlite, postgres). Stores of other systems are\nmade by those systems. What exists is never touched.",
 		RunE: a.onBase(func(ctx context.Context, s *operator.Session, args []string) error {
@@ -197,9 +197,7 @@ func (a *app) createCommand() *cobra.Command {
 			a.result("created", createdRow{c.Kind, where}, "%s", where)
 			return nil
 		}),
-	}
-	c.Flags().BoolVar(&a.flags.yes, "yes", false, "accepted for scripts: nothing is asked, as nothing is replaced")
-	return c
+	}, "accepted for scripts: nothing is asked, as nothing is replaced")
 }
 
 func (a *app) healthCommand() *cobra.Command {
