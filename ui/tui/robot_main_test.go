@@ -163,7 +163,7 @@ func play(scenario string) error {
 		case "panic":
 			fakes["crewship"].crash = true
 		case "notices":
-			o.Notices = []string{"2 acts were begun and have no outcome: forget crewship:pins.md\x1b[31m, retain graph:node-7. memdesk audit list --open shows them.", "the audit log was rotated"}
+			o.Notices = []string{"2 acts were begun and have no outcome: forget crewship:pins.md\x1b[31m, retain graph:node-7. memdesk audit verify shows them.", "the audit log was rotated"}
 		case "readonly":
 			o.ReadOnlyReason, o.Authenticated = "the audit log cannot be written: no space left on the device", true
 		case "empty":
