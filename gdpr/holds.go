@@ -3,6 +3,8 @@ package gdpr
 import (
 	"cmp"
 	"context"
+	"iter"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -27,63 +29,83 @@ type Hold struct {
 	// File is the hash of the item's path (fileHash): another store over the same directory has the same file
 	// under another id. Empty where the store is not on this machine, and in an old hold until the next plan.
 	File string `json:"file,omitempty"`
-	// Dirs are the hashes of the directories above it, with spaces between them: a store of one may have the file too.
+	// Dirs are the hashes of what it lies in, with spaces between them: another store may have a directory above it, or
+	// the whole file of which the item is a part.
 	Dirs string `json:"dirs,omitempty"`
 }
 
 // locate completes a hold with the identity of its store and the hashes of its file.
 func (h *Hold) locate(key suppress.Key, s *model.Store) {
-	h.Where, h.File, h.Dirs = s.Identity(), fileHash(key, s, h.ID), ""
-	if h.File == "" {
+	h.Where, h.File, h.Dirs = s.Identity(), "", ""
+	path := files(s)(h.ID)
+	if path == "" {
 		return
 	}
-	for dir, last := filepath.Dir(files(s)(h.ID)), ""; dir != last; dir, last = filepath.Dir(dir), dir {
+	h.File = fileHash(key, path)
+	for dir := range above(path) {
 		h.Dirs += dirHash(key, dir) + " "
 	}
 }
 
-// dirHash is the hash of a directory's path; links in the path are resolved.
-func dirHash(key suppress.Key, dir string) string {
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
+// fileHash is the hash of an item's path.
+func fileHash(key suppress.Key, path string) string { return key.Item("file", path) }
+
+// dirHash is the hash of a directory's path, or of a file's in which items lie.
+func dirHash(key suppress.Key, dir string) string { return key.Item("dir", dir) }
+
+// resolved is a path with the links in it resolved, where they can be.
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
 	}
-	return key.Item("dir", dir)
+	return path
 }
 
-// fileHash is the hash of the path that an item has where its store is a tree of files; empty where the store is
-// not on this machine.
-func fileHash(key suppress.Key, s *model.Store, id string) string { return fileHashes(key, s)(id) }
+// above yields what a path lies in, from its directory, or its file, up to the root.
+func above(path string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for path != "/" {
+			path = cmp.Or(path[:strings.LastIndexByte(path, '/')], "/") // no Dir: the id of an item in a file may end in ".."
+			if !yield(path) {
+				return
+			}
+		}
+	}
+}
 
-// fileHashes is fileHash for many items.
-func fileHashes(key suppress.Key, s *model.Store) func(id string) string {
-	if !filepath.IsAbs(s.Location) {
+// opened is the file or directory that a store opened.
+func opened(s *model.Store) string { return cmp.Or(s.Place, s.Location) }
+
+// files returns the function that gives the path of an item of a store, with the links above it resolved; empty where the
+// store is not on this machine. An item that shares its file with others lies below the file. It is safe for concurrent use.
+func files(s *model.Store) func(id string) string {
+	if !filepath.IsAbs(opened(s)) {
 		return func(string) string { return "" }
 	}
-	path := files(s)
-	return func(id string) string { return key.Item("file", path(id)) }
-}
-
-// files returns the function that gives the path of an item of a store, with the links above it resolved. It is safe for
-// concurrent use.
-func files(s *model.Store) func(id string) string {
+	type root struct {
+		path   string
+		shared bool // a file
+	}
 	var mu sync.Mutex
-	resolved := map[string]string{}
+	roots := map[string]root{}
 	return func(id string) string {
-		dir, file := s.Location, id
+		dir, file := opened(s), id
 		if s.PathOf != nil {
 			dir, file = s.PathOf(id)
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		real, ok := resolved[dir]
+		in, ok := roots[dir]
 		if !ok {
-			var err error
-			if real, err = filepath.EvalSymlinks(dir); err != nil {
-				real = dir
-			}
-			resolved[dir] = real
+			in.path = resolved(dir)
+			info, err := os.Stat(in.path)
+			in.shared = err == nil && !info.IsDir()
+			roots[dir] = in
 		}
-		return filepath.Join(real, filepath.FromSlash(file))
+		if in.shared {
+			return in.path + "/" + strings.ReplaceAll(file, "/", "\x00") // no id lies below another
+		}
+		return filepath.Join(in.path, filepath.FromSlash(file))
 	}
 }
 

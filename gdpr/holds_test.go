@@ -628,3 +628,58 @@ func TestAHeldItemKeepsItsDependencies(t *testing.T) {
 		t.Errorf("the item on hold depends on other items now: %s%s", files[".beads/issues.jsonl"], files[".beads/deps.jsonl"])
 	}
 }
+
+// TestAHoldOnAFileOfManyItems: a vault has a file as one item, and another kind has its entries, lines or rows. A hold in
+// either keeps both from a plan, from a plain forget and from a write.
+func TestAHoldOnAFileOfManyItems(t *testing.T) {
+	t.Parallel()
+	type held struct{ store, id string }
+	entity := func(name, more string) string {
+		return `{"type":"entity","name":"` + name + `","entityType":"p","observations":["` + more + `"]}` + "\n"
+	}
+	for _, tt := range []struct {
+		kind, path, file, text string
+	}{
+		{"curated", "v", "MEMORY.md", name + " likes rye\n§\nhigh tide"},
+		{"mcpgraph", "v/memory.jsonl", "memory.jsonl", entity("../../tide", name+" came") + entity("oats", "rye")},
+		{"beads", "v", "issues.jsonl", `{"id":"w-1","title":"ask","description":"` + name + `","status":"open"}` + "\n" + `{"id":"w-2","title":"tide","status":"open"}` + "\n"},
+	} {
+		t.Run(tt.kind, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			plant(t, w.dir, map[string]string{"v/" + tt.file: tt.text})
+			w.more = []backends.StoreConfig{
+				{Name: "whole", Kind: "vault", Path: filepath.Join(w.dir, "v")},
+				{Name: "parts", Kind: tt.kind, Path: filepath.Join(w.dir, tt.path)},
+			}
+			w.open()
+			var ids []string
+			for ref, text := range w.contents() {
+				if id, ok := strings.CutPrefix(ref, "parts:"); ok && strings.Contains(ref+text, name) {
+					ids = append(ids, id)
+				}
+			}
+			if len(ids) == 0 {
+				t.Fatal("no part names the person")
+			}
+			for _, h := range []held{{"whole", tt.file}, {"parts", ids[0]}} {
+				r := w.file()
+				w.hold(r.ID, h.store, h.id)
+				p := actions(w.plan(r.ID))
+				for _, ref := range []string{"whole:" + tt.file, "parts:" + ids[0]} {
+					if p[ref].Action != gdpr.Held {
+						t.Errorf("%s on hold, %s: %q; want it held", h.store, ref, p[ref].Action)
+					}
+				}
+				for _, o := range []held{{"whole", tt.file}, {"parts", ids[0]}} {
+					if _, err := w.store(o.store).Provider.Forget(t.Context(), model.ForgetRequest{ID: o.id}); !model.IsRefusal(err) {
+						t.Errorf("%s on hold, forget %s = %v; want it refused", h.store, o.store, err)
+					}
+				}
+				if _, err := w.desk.Unhold(t.Context(), r.ID, gdpr.Hold{Store: h.store, ID: h.id}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}

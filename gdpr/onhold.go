@@ -22,7 +22,7 @@ type holds struct {
 	items  map[model.Ref]heldBy // by the store's place and the item's id
 	hashes map[string]heldBy    // by the hash of both where the id is gone, and by the hash of the item's file
 	stores map[string]string    // by place: a request with a hold in the store
-	dirs   map[string]string    // by the hash of a directory: a request with a hold on a file below it
+	dirs   map[string]heldBy    // by the hash of a directory or a file: a hold on something in it
 }
 
 // heldBy is a hold and its request; empty for none.
@@ -32,7 +32,7 @@ type heldBy struct {
 }
 
 func newHolds() *holds {
-	return &holds{items: map[model.Ref]heldBy{}, hashes: map[string]heldBy{}, stores: map[string]string{}, dirs: map[string]string{}}
+	return &holds{items: map[model.Ref]heldBy{}, hashes: map[string]heldBy{}, stores: map[string]string{}, dirs: map[string]heldBy{}}
 }
 
 func (x *holds) add(r *Request) {
@@ -46,7 +46,7 @@ func (x *holds) add(r *Request) {
 			x.hashes[h.ID] = by
 		}
 		for _, dir := range strings.Fields(h.Dirs) {
-			x.dirs[dir] = r.ID
+			x.dirs[dir] = by
 		}
 	}
 }
@@ -56,24 +56,24 @@ func (x *holds) in(s *model.Store) storeHolds {
 	if x == nil || len(x.stores) == 0 {
 		return storeHolds{}
 	}
-	h := storeHolds{all: x, places: append(remembered(s), s.Name), file: fileHashes(x.key, s)}
+	h := storeHolds{all: x, places: append(remembered(s), s.Name), path: files(s)}
 	for _, place := range h.places {
 		h.any = cmp.Or(h.any, x.stores[place])
 	}
-	if h.any == "" && len(x.dirs) > 0 && filepath.IsAbs(s.Location) {
-		h.any = x.dirs[dirHash(x.key, s.Location)]
+	if h.any == "" && len(x.dirs) > 0 && filepath.IsAbs(opened(s)) {
+		h.any = h.around(resolved(opened(s))).request
 	}
 	return h
 }
 
 // storeHolds is what was on hold in one store when the desk was asked. It is safe for concurrent use.
 type storeHolds struct {
-	// any is a request with a hold in the store, or on a file that lies in its directory; empty for none. A cascade names no
-	// item, so nothing proves that it spares a held one.
+	// any is a request with a hold in the store, on a file that lies in its directory, or on the file that it opened; empty
+	// for none. A cascade names no item, so nothing proves that it spares a held one.
 	any    string
 	all    *holds
 	places []string // the identities and the name of the store
-	file   func(id string) string
+	path   func(id string) string
 }
 
 // on is the hold on an item.
@@ -91,8 +91,29 @@ func (h storeHolds) on(id string) heldBy {
 			}
 		}
 	}
-	if len(h.all.hashes) > 0 {
-		return h.all.hashes[h.file(id)]
+	if len(h.all.hashes) == 0 {
+		return heldBy{}
+	}
+	path := h.path(id)
+	if path == "" {
+		return heldBy{}
+	}
+	return h.around(path)
+}
+
+// around is the hold on a path, on a part of the file there, or on the file of which the path is a part.
+func (h storeHolds) around(path string) heldBy {
+	key := h.all.key
+	if by, ok := h.all.hashes[fileHash(key, path)]; ok {
+		return by
+	}
+	if by, ok := h.all.dirs[dirHash(key, path)]; ok {
+		return by
+	}
+	for in := range above(path) {
+		if by, ok := h.all.hashes[fileHash(key, in)]; ok {
+			return by
+		}
 	}
 	return heldBy{}
 }
@@ -114,12 +135,12 @@ func (d *Desk) grounds(r *Request, s model.Store, in storeHolds) (func(id string
 	if err != nil {
 		return nil, err
 	}
-	places := remembered(&s)
+	places, path := remembered(&s), files(&s)
 	for i, h := range r.Holds {
 		if h.Where == "" && h.Store == s.Name || slices.Contains(places[1:], h.Where) && !h.hashed() {
 			r.Holds[i].Where = places[0]
 		}
-		if h = r.Holds[i]; h.Where == places[0] && h.Dirs == "" && !h.hashed() {
+		if h = r.Holds[i]; h.Where == places[0] && !h.hashed() && (h.Dirs == "" || h.File != fileHash(key, path(h.ID))) { // not yet known, or by an earlier version
 			r.Holds[i].locate(key, &s)
 		}
 	}

@@ -63,7 +63,8 @@ type Store struct {
 	Address func(RetainRequest) (string, error)
 
 	// PathOf returns the place of an item's own file by its id alone: a directory that the store opens, and the path
-	// below it. No I/O, so the file need not exist. nil where the id is the path below Location.
+	// below it; for an item that shares its file with others that file, and the id. No I/O, so the file need not exist.
+	// nil where the id is the path below Location, or Location is the file.
 	PathOf func(id string) (dir, file string)
 
 	// Origin returns the writer of an item, where the store itself knows it; false where it does not. No I/O.

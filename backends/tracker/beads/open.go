@@ -79,10 +79,13 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		Bound:    model.Bound{Workspace: c.Workspace, AgentID: c.AgentID, CrewID: c.CrewID},
 		ReadOnly: c.ReadOnly, ReadOnlyReason: c.ReadOnlyReason, Clock: s.clock, Notes: withWhy(why, s.notes()),
 	})
-	store.Place = dir
+	store.Place, store.PathOf = dir, s.pathOf
 	store.Conflicts, store.Maintainer, store.Watcher, store.Events = s, s, s, s
 	return store, nil
 }
+
+// pathOf is where an item lies: all share one file.
+func (s *Store) pathOf(id string) (dir, file string) { return s.path(issuesName), id }
 
 // statusesOf are the published statuses and the store's custom ones.
 func statusesOf(snap *snapshot) []string {
@@ -124,7 +127,7 @@ func openCLI(ctx context.Context, c Config, dir, why string) (model.Store, error
 		ReadOnly: c.ReadOnly, ReadOnlyReason: c.ReadOnlyReason, Clock: files.clock, Notes: withWhy(why, cliNotes()),
 		Deviations: []model.Deviation{{Rule: "D7", Reason: "bd has no compare-and-swap: two writers with one revision may both succeed"}},
 	})
-	store.Place = dir
+	store.Place, store.PathOf = dir, files.pathOf
 	store.Maintainer, store.Events = files, files
 	return store, nil
 }
