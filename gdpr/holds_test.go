@@ -366,6 +366,9 @@ func TestAHoldUnderAnotherStore(t *testing.T) {
 	r := w.file()
 	w.hold(r.ID, "team", "claim.md")
 	p := w.plan(r.ID)
+	if got := actions(p)["all:team/claim.md"].Ground; !strings.HasSuffix(got, "; on hold as team:claim.md") {
+		t.Errorf("the ground %q does not say which hold to lift", got)
+	}
 	if out := w.inScope(p); out.Held != 2 || out.Forgotten != 1 {
 		t.Errorf("%d held, %d forgotten; want the file under both names held, and one forgotten", out.Held, out.Forgotten)
 	}
@@ -640,6 +643,7 @@ func TestAHoldOnAFileOfManyItems(t *testing.T) {
 	for _, tt := range []struct {
 		kind, path, file, text string
 	}{
+		{"devicelocal", "v", "rye.md", name + " likes rye"}, // the whole, by the same id
 		{"curated", "v", "MEMORY.md", name + " likes rye\n§\nhigh tide"},
 		{"mcpgraph", "v/memory.jsonl", "memory.jsonl", entity("../../tide", name+" came") + entity("oats", "rye")},
 		{"beads", "v", "issues.jsonl", `{"id":"w-1","title":"ask","description":"` + name + `","status":"open"}` + "\n" + `{"id":"w-2","title":"tide","status":"open"}` + "\n"},
@@ -669,6 +673,10 @@ func TestAHoldOnAFileOfManyItems(t *testing.T) {
 				for _, ref := range []string{"whole:" + tt.file, "parts:" + ids[0]} {
 					if p[ref].Action != gdpr.Held {
 						t.Errorf("%s on hold, %s: %q; want it held", h.store, ref, p[ref].Action)
+					}
+					own := ref == h.store+":"+h.id
+					if as := "; on hold as " + h.store + ":" + h.id; strings.HasSuffix(p[ref].Ground, as) == own {
+						t.Errorf("%s on hold, %s has the ground %q; want %q only where it is another store's", h.store, ref, p[ref].Ground, as)
 					}
 				}
 				for _, o := range []held{{"whole", tt.file}, {"parts", ids[0]}} {

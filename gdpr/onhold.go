@@ -155,10 +155,10 @@ func (d *Desk) grounds(r *Request, s model.Store, in storeHolds) (func(id string
 			return "on hold under request " + other
 		case h.request == "":
 			return ""
-		case h.ID == id || h.hashed():
+		case slices.Contains(mine.places, h.place()) && (h.ID == id || h.hashed()):
 			return cmp.Or(h.Ground, "on hold")
 		}
-		return h.Ground + "; on hold as " + model.Ref{Store: h.Store, ID: h.ID}.String() // another store over the same directory has the item
+		return h.Ground + "; on hold as " + model.Ref{Store: h.Store, ID: h.ID}.String() // in another store, or as another part of the file
 	}, nil
 }
 
