@@ -1,6 +1,9 @@
 package records
 
 import (
+	"cmp"
+	"slices"
+	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -16,16 +19,39 @@ type Lines interface {
 	InsertLine(at int, raw []byte) error
 }
 
+// Places are the places of items' lines by id. Set them to nil when the lines change.
+type Places map[string]int
+
+// Sort brings ids into the order of their lines; id returns the id at each of n places.
+func (p *Places) Sort(ids []string, n int, id func(at int) string) {
+	if *p == nil {
+		*p = make(Places, n)
+		for i := range n {
+			(*p)[id(i)] = i
+		}
+	}
+	slices.SortFunc(ids, func(a, b string) int { return cmp.Compare((*p)[a], (*p)[b]) })
+}
+
 // lineColumns are the columns of a line in an undo entry.
 var lineColumns = []string{"at", "text"}
 
 // KeepLine sets Keep and Revive of a tier with one line per item: a restored line has its old bytes and
-// place. The table's transactions are Lines.
+// place. An undo restores an item before what fell with it, so the place does not count the lines that fall from before it.
+// The table's transactions are Lines; its Falls, set before, names lines in the order of the file.
 func (t Table) KeepLine() Table {
 	t.Keep = func(tx Tx, r Row) ([]model.BesideRow, error) {
-		at, raw := tx.(Lines).Line(t.Prefix + r.Key)
+		lines := tx.(Lines)
+		at, raw := lines.Line(t.Prefix + r.Key)
 		if at < 0 {
 			return nil, nil
+		}
+		if t.Falls != nil {
+			falls, err := t.Falls(tx, r)
+			if err != nil {
+				return nil, err
+			}
+			at -= sort.Search(len(falls), func(i int) bool { n, _ := lines.Line(falls[i]); return n > at })
 		}
 		text := cellOf(lineColumns[1], string(raw))
 		if !utf8.Valid(raw) {

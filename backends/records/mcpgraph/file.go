@@ -24,11 +24,12 @@ type file struct {
 	locks string // directory of the lock files; empty: no changes
 	swap  func(path string, want, data []byte) (came []byte, aside string, err error)
 
-	mu    sync.Mutex
-	index *records.Memory
-	data  []byte
-	lines []line
-	again map[string][]string // for repeated; nil: it makes it
+	mu     sync.Mutex
+	index  *records.Memory
+	data   []byte
+	lines  []line
+	again  map[string][]string // for repeated; nil: it makes it
+	places records.Places
 	// indexed says that the index fits data and lines, and read that these fit the file at stamp at.
 	indexed, read bool
 	at            records.Stamp
@@ -111,7 +112,7 @@ func (f *file) load(ctx context.Context, data []byte) error {
 		}
 		return err
 	})
-	f.data, f.lines, f.again, f.indexed, f.read = data, lines, nil, err == nil, err == nil
+	f.data, f.lines, f.again, f.places, f.indexed, f.read = data, lines, nil, nil, err == nil, err == nil
 	return err
 }
 

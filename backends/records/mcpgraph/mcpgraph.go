@@ -91,7 +91,7 @@ func entities() records.Table {
 			return model.Item{Body: r.Text(0), Header: model.Header{Title: r.Text(1)}, Meta: append([]model.Field{{Name: "entityType", Value: r.Text(2)}}, others(r.Text(4))...)}
 		},
 		Parts: observations, Join: join, Save: saveEntity, Create: createEntity,
-	}.KeepLine(), withEntity)
+	}, withEntity).KeepLine()
 }
 
 // others shows the members of a line that are in no other field and that the server's next write drops.
@@ -187,10 +187,10 @@ func (t graphTx) InsertLine(at int, text []byte) error {
 	return t.edit(slices.Insert(raw, at, text))
 }
 
-// withEntity lists the lines that go with an entity: its relations, and every line that the server's own
-// deletion of the name removes: repeated ones, and malformed ones (MG5, MG6).
+// withEntity lists the lines that go with an entity, in the order of the file: its relations, and every line that the
+// server's own deletion of the name removes: repeated ones, and malformed ones (MG5, MG6).
 func withEntity(tx records.Tx, r records.Row) (out []string, err error) {
-	name := r.Text(3)
+	g, name := tx.(graphTx), r.Text(3)
 	err = tx.Each(`SELECT tier, key, CAST(body AS BLOB) FROM items WHERE origin = ? OR target = ?
 		UNION ALL SELECT tier, key, CAST(body AS BLOB) FROM items WHERE tier = 'problem' AND why IN (?, ?, ?)`, []any{name, name, whyDuplicate, whyShape, whyBytes}, func(scan func(...any) error) error {
 		var tier, key string
@@ -201,7 +201,7 @@ func withEntity(tx records.Tx, r records.Row) (out []string, err error) {
 		}
 		return err
 	})
-	slices.Sort(out)
+	g.places.Sort(out, len(g.lines), func(i int) string { return g.lines[i].id })
 	return out, err
 }
 
@@ -296,7 +296,7 @@ func relations() records.Table {
 			text := slices.Concat([]byte(`{"type":"relation","from":`), jsonedit.Quote(from), []byte(`,"to":`), jsonedit.Quote(to), []byte(`,"relationType":`), jsonedit.Quote(relation), []byte(`}`))
 			return nil, tx.(graphTx).InsertLine(len(tx.(graphTx).lines), text)
 		},
-	}.KeepLine(), withRelation)
+	}, withRelation).KeepLine()
 }
 
 func problems() records.Table {
@@ -314,7 +314,7 @@ func problems() records.Table {
 			}
 			return nil, tx.(graphTx).InsertLine(len(tx.(graphTx).lines), raw)
 		},
-	}.KeepLine(), withProblem)
+	}, withProblem).KeepLine()
 }
 
 // concerning finds the entity of a name and the relations with it at an end.

@@ -200,6 +200,45 @@ func TestForgetTakesEveryLine(t *testing.T) {
 	}
 }
 
+// TestRestoreInPlace: the entity and then what fell with it, restored in their order, give the file of before.
+func TestRestoreInPlace(t *testing.T) {
+	entity := func(name string) string {
+		return `{"type":"entity","name":"` + name + `","entityType":"p","observations":["x"]}`
+	}
+	relation := func(from, to string) string {
+		return `{"type":"relation","from":"` + from + `","to":"` + to + `","relationType":"knows"}`
+	}
+	all := strings.Join([]string{entity("Ann"), relation("Zed", "Ann"), entity("Bob"), relation("Ann", "Bob"), "broken", relation("Bob", "Zed"), entity("Ann"),
+		relation("Ann", "Ann"), relation("Zed", "Ann"), entity("Zed"), `{"type":"relation","from":"Ann","to":5}`, relation("Bob", "Ann")}, "\n") + "\n"
+	for _, id := range []string{"Ann", "Bob", "Zed"} {
+		path := write(t, all)
+		s := open(t, path)
+		falls, err := s.Falls(t.Context(), []string{id})
+		must(t, err)
+		ids := []string{id}
+		for _, f := range falls {
+			ids = append(ids, f.ID)
+		}
+		var back []model.RetainRequest
+		for _, id := range ids {
+			it, err := s.Browser.Read(t.Context(), id)
+			must(t, err)
+			rows, err := s.Keep(t.Context(), id)
+			must(t, err)
+			back = append(back, model.RetainRequest{ID: id, Content: it.Body, Mode: model.Replace, IfMatch: model.Absent, Restore: true, Beside: &model.Beside{Rows: rows}})
+		}
+		_, err = s.Provider.Forget(t.Context(), model.ForgetRequest{ID: id})
+		must(t, err)
+		for _, req := range back {
+			_, err := s.Provider.Retain(t.Context(), req)
+			must(t, err)
+		}
+		if got := content(t, path); got != all {
+			t.Errorf("%s: the file is\n%s", id, got)
+		}
+	}
+}
+
 // TestHealth reports lines by number (MG7).
 func TestHealth(t *testing.T) {
 	s := open(t, write(t, sample))

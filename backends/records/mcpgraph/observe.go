@@ -30,7 +30,7 @@ func (f *file) observe(tx records.Tx) ([]model.HealthFinding, error) {
 		what := map[string]string{
 			whyNotJSON: "is not JSON: the memory server fails on every call", whyNotObject: "is not an object: the memory server fails on null, and its next write drops another value",
 			whyType: "is of an unknown type: the server's next write drops it", whyShape: "has not the shape of its type, or no name: search and adding may fail on it",
-			whyBytes: "has bytes that are not UTF-8: the memory server reads U+FFFD in their place, and its next write keeps that; `memdesk forget` takes the line away, for good, once its text is retained anew", whyDuplicate: "repeats a name or a relation: the first line counts",
+			whyBytes: "has bytes that are not UTF-8: the memory server reads U+FFFD in their place, and its next write keeps that; retain its text anew, then `memdesk forget` removes the line for good", whyDuplicate: "repeats a name or a relation: the first line counts",
 		}[l.why]
 		if l.why == whyNotJSON && l.number == len(lines) {
 			what = "is the last one and is cut off, without a newline: the memory server fails on every call"
