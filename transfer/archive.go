@@ -136,19 +136,19 @@ func Export(ctx context.Context, s model.Store, dir string, at time.Time, progre
 }
 
 // newPart makes the directory in which the export to dir is written, and keeps it locked until unlock. It removes what
-// killed exports to the same place left: nobody else knows of those copies.
+// killed exports to the same place left: nobody else knows of those copies. A removal that fails does not fail the export.
 func newPart(dir string) (part string, unlock func() error, err error) {
 	parent, prefix := filepath.Dir(dir), "."+filepath.Base(dir)+".part-"
 	found, _ := os.ReadDir(parent) // one that may not be listed may be written to
 	for _, e := range found {
-		part := filepath.Join(parent, e.Name())
-		if !strings.HasPrefix(e.Name(), prefix) {
+		suffix, ok := strings.CutPrefix(e.Name(), prefix)
+		if _, err := strconv.ParseUint(suffix, 10, 32); !ok || err != nil { // no name of os.MkdirTemp
 			continue
 		}
+		part := filepath.Join(parent, e.Name())
 		if unlock, err := lockPart(part); err == nil {
-			if err := errors.Join(os.RemoveAll(part), unlock()); err != nil {
-				return "", nil, err
-			}
+			removePart(part)
+			_ = unlock() // what stays does no harm to this export
 		}
 	}
 	for {
@@ -165,11 +165,32 @@ func newPart(dir string) (part string, unlock func() error, err error) {
 	}
 }
 
+// removePart removes a directory that an export of this user left. One that is not as an export makes it stays whole.
+func removePart(part string) {
+	info, err := os.Lstat(part)
+	if err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 {
+		return
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != os.Geteuid() {
+		return
+	}
+	inside, err := os.ReadDir(part)
+	if err != nil || slices.ContainsFunc(inside, func(e fs.DirEntry) bool {
+		return !e.Type().IsRegular() || e.Name() != itemsFile && e.Name() != manifestFile
+	}) {
+		return
+	}
+	for _, e := range inside {
+		_ = os.Remove(filepath.Join(part, e.Name()))
+	}
+	_ = os.Remove(part) // fails where a file stays
+}
+
 // errPartTaken says that another process writes into the directory, or took it for dead before it was locked.
 var errPartTaken = errors.New("another process has the directory")
 
 func lockPart(part string) (unlock func() error, err error) {
-	f, err := os.Open(part)
+	f, err := os.OpenFile(part, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil, err
 	}

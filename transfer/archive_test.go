@@ -268,6 +268,16 @@ func TestExportIsWholeOrNotThere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for _, name := range []string{".x.part-mine", ".x.part-4", ".x.part-5"} { // a user's own
+		if err := os.Mkdir(filepath.Join(parent, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	own := filepath.Join(parent, ".x.part-4", "notes")
+	if err := errors.Join(os.WriteFile(own, nil, 0o600), os.Chmod(filepath.Join(parent, ".x.part-5"), 0o750), os.WriteFile(filepath.Join(parent, ".x.part-6"), nil, 0o600),
+		syscall.Mkfifo(filepath.Join(parent, ".x.part-7"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
 	running, err := os.Open(filepath.Join(parent, ".x.part-2"))
 	if err != nil {
 		t.Fatal(err)
@@ -279,8 +289,11 @@ func TestExportIsWholeOrNotThere(t *testing.T) {
 	if _, err := transfer.Export(t.Context(), s, dir+string(filepath.Separator), now, func(int64, int64) {}); err != nil {
 		t.Errorf("with a final slash: %v", err)
 	}
-	if left, _ := filepath.Glob(filepath.Join(parent, ".x*")); len(left) != 2 || filepath.Base(left[0]) != ".x.part-2" {
+	if left, _ := filepath.Glob(filepath.Join(parent, ".x*")); len(left) != 7 || filepath.Base(left[0]) != ".x.part-2" {
 		t.Errorf("beside the export lies %v", left)
+	}
+	if _, err := os.Stat(own); err != nil {
+		t.Error(err)
 	}
 	dir = export(t, s)
 	if _, err := transfer.Export(t.Context(), s, dir, now, func(int64, int64) {}); !errors.Is(err, model.AlreadyExists) {
