@@ -148,8 +148,7 @@ func createEntity(tx records.Tx, key string, doc model.Document, _ string) ([]st
 	if err != nil {
 		return nil, err
 	}
-	name := entity.Name(key)
-	text := slices.Concat([]byte(`{"type":"entity","name":`), jsonedit.Quote(name), []byte(`,"entityType":`), jsonedit.Quote(kind), []byte(`,"observations":`), jsonedit.QuoteList(obs), []byte(`}`))
+	text := slices.Concat([]byte(`{"type":"entity","name":`), jsonedit.Quote(entity.Name(key)), []byte(`,"entityType":`), jsonedit.Quote(kind), []byte(`,"observations":`), jsonedit.QuoteList(obs), []byte(`}`))
 	g := tx.(graphTx)
 	at := len(g.lines)
 	for last, l := range g.lines {
