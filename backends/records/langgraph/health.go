@@ -85,21 +85,23 @@ func (l layout) largeThreads(tx records.Tx) (out []model.HealthFinding, err erro
 	return out, err
 }
 
-// liveThreads names the newest thread whose graph wrote within the last minute, or, by its clock, will write.
+// liveThreads names the newest thread whose graph wrote within the last minute. Only where there is
+// none does it name one that is dated in the future.
 func (l layout) liveThreads(tx records.Tx) ([]model.HealthFinding, error) {
 	if !l.has("checkpoints") {
 		return nil, nil
 	}
 	const form = "2006-01-02T15:04:05"
 	now := time.Now().UTC()
+	future := now.Add(time.Minute).Format(form) // a clock may be a little fast
 	var thread, ts string
-	found, err := records.One(tx, `SELECT thread_id, checkpoint->>'ts' FROM `+l.table("checkpoints")+` WHERE checkpoint->>'ts' >= ? ORDER BY checkpoint->>'ts' DESC LIMIT 1`,
-		[]any{now.Add(-time.Minute).Format(form)}, &thread, &ts)
+	found, err := records.One(tx, `SELECT thread_id, checkpoint->>'ts' FROM `+l.table("checkpoints")+` WHERE checkpoint->>'ts' >= ? ORDER BY checkpoint->>'ts' > ?, checkpoint->>'ts' DESC LIMIT 1`,
+		[]any{now.Add(-time.Minute).Format(form), future}, &thread, &ts)
 	if err != nil || !found {
 		return nil, err
 	}
 	age := "is younger than a minute"
-	if ts > now.Add(time.Minute).Format(form) { // no clock that runs a little fast
+	if ts > future {
 		age = "is dated in the future, so that nobody can say whether it runs"
 	}
 	return []model.HealthFinding{records.Finding("live", "thread/"+records.Escape(thread), "its newest checkpoint "+age+": a graph that runs writes the next one from memory, and a thread that is forgotten meanwhile comes back")}, nil
