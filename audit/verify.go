@@ -167,7 +167,7 @@ type walker struct {
 
 	full  bool // every checkpoint of every anchor is compared
 	given []Statement
-	tree  *treeWalk // nil: there is nothing to compare
+	tree  *treeWalk // what the checkpoints outside the records claim; snapshot sets it
 }
 
 // snapshot reads, under the shared lock, the files that an append would change.
