@@ -373,3 +373,34 @@ func TestVersionsOfARemovedItem(t *testing.T) {
 		}
 	}
 }
+
+// unlisted is a store whose list leaves an item out, and whose names give it twice.
+type unlisted struct{ model.Browser }
+
+func (u unlisted) List(ctx context.Context, req model.PageRequest) (model.Page, error) {
+	p, err := u.Browser.List(ctx, req)
+	p.Items = slices.DeleteFunc(p.Items, func(h model.Header) bool { return h.ID == "f2" })
+	return p, err
+}
+
+func (unlisted) Names(_ context.Context, yield func(string) bool) ([]string, error) {
+	_ = yield("f2") && yield("f2")
+	return nil, nil
+}
+
+// TestAServerThatNamesAnItemTwice: the plan has one step for it.
+func TestAServerThatNamesAnItemTwice(t *testing.T) {
+	w := newWorld(t)
+	serveWith(t, w, func(s *model.Store) { u := unlisted{s.Browser}; s.Browser, s.Names = u, u })
+	n := 0
+	for _, sp := range w.plan(w.file().ID).Stores {
+		for _, st := range sp.Steps {
+			if st.Store == "far" && st.ID == "f2" {
+				n++
+			}
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d steps, want one", n)
+	}
+}

@@ -43,6 +43,7 @@ func eachText(ctx context.Context, s model.Store, yield func(model.Text, error) 
 	var rest []string
 	unlisted, err := s.Names.Names(ctx, func(id string) bool {
 		if !seen[id] {
+			seen[id] = true
 			rest = append(rest, id)
 		}
 		return true
