@@ -69,7 +69,18 @@ func (c *decision) keepListed(ctx context.Context) error {
 		return nil
 	}
 	removed := c.removed()
-	defer settle(c.going, c.sealed, c.children)
+	if len(removed) == 0 {
+		return nil
+	}
+	if err := c.keepBeside(ctx, removed); err != nil {
+		return err
+	}
+	settle(c.going, c.sealed, c.children)
+	return nil
+}
+
+// keepBeside keeps those of the removed items that keepListed means.
+func (c *decision) keepBeside(ctx context.Context, removed []string) error {
 	if c.store.Work == nil {
 		for _, id := range removed {
 			edited, err := c.store.Rewrites(ctx, model.RetainRequest{ID: id})

@@ -76,10 +76,14 @@ func (d *Desk) checkHold(ctx context.Context, c *model.Call) error {
 	if id == "" && c.Retain != nil && c.Store.Address != nil {
 		id, _ = c.Store.Address(*c.Retain) // the store itself refuses a bad address
 	}
+	unnamed := c.Retain != nil && id == "" && c.Store.Address == nil && c.Retain.IfMatch != model.Absent
+	cascade := c.Forget != nil && c.Forget.DataSubjectID != ""
+	if id == "" && !unnamed && !cascade { // a new item
+		return nil
+	}
 	holds, err := d.holdsIn(c.Store)
 	held := holds.by(id)
-	unnamed := c.Retain != nil && id == "" && c.Store.Address == nil && c.Retain.IfMatch != model.Absent
-	if unnamed || c.Forget != nil && c.Forget.DataSubjectID != "" {
+	if unnamed || cascade {
 		held = holds.any
 	}
 	if err != nil {

@@ -106,6 +106,13 @@ func TestAHoldWithoutAnAddress(t *testing.T) {
 			t.Errorf("%+v: %v", req, err)
 		}
 	}
+	plant(t, w.desk.State, map[string]string{"gdpr/requests/" + r.ID + ".json": "{"})
+	if err := passes(creates); err != nil {
+		t.Errorf("a new item beside a damaged request: %v", err)
+	}
+	if err := passes(byID); !model.IsRefusal(err) {
+		t.Errorf("beside a damaged request: %v; want a refusal", err)
+	}
 }
 
 // TestAHoldOnNothing: a hold on a missing item is refused; a hold whose item has since been removed is
@@ -618,6 +625,18 @@ func TestAHeldItemKeepsItsDependencies(t *testing.T) {
 	s.Work = countedWork{s.Work, &asked}
 	if again, err := w.desk.MakePlan(t.Context(), r.ID, alone(s), nil); err != nil || asked != 1 {
 		t.Errorf("a plan asks %d times what changes with what: %+v, %v; want once for what is on hold", asked, again.Stores, err)
+	}
+	for _, id := range []string{"w-2", "w-3", "w-4"} {
+		w.hold(r.ID, "s", id)
+	}
+	asked = 0
+	if _, err := w.desk.MakePlan(t.Context(), r.ID, alone(s), nil); err != nil || asked != 0 {
+		t.Errorf("a plan that removes nothing asks %d times what changes with what, %v", asked, err)
+	}
+	for _, id := range []string{"w-2", "w-3", "w-4"} {
+		if _, err := w.desk.Unhold(t.Context(), r.ID, gdpr.Hold{Store: "s", ID: id}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	p = w.plan(r.ID)
 	if _, err := w.store("s").Provider.Forget(t.Context(), model.ForgetRequest{ID: "w-3"}); !errors.Is(err, model.PermissionDenied) {
