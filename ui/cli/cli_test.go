@@ -769,7 +769,7 @@ func TestStoresAreATable(t *testing.T) {
 	memories := filepath.Join(d.dir, "memories")
 	must(t, os.Mkdir(memories, 0o755))
 	open := []string{"--open", "crewship=" + d.mem, "--open", "curated=" + memories, "--open", "vault=" + filepath.Join(d.dir, "gone")}
-	r := d.bare(append(open, "stores")...).want(t, 3, "1 over cap", "not open", "18 rules", "vault: cannot be opened: ", d.mem)
+	r := d.bare(append(open, "stores")...).want(t, 3, "1 over cap", "not open", "19 rules", "vault: cannot be opened: ", d.mem)
 	if n := strings.Count(r.out, "\n"); n != 4 {
 		t.Errorf("%d lines", n)
 	}
