@@ -390,8 +390,7 @@ func (k *Keeper) restoreTogether(ctx context.Context, s model.Store, e Entry, bo
 		changes = append(changes, reverse(s, side, texts[i], now))
 	}
 	if len(changes) == 0 {
-		out.Notes = []string{unmade}
-		return out, k.drop(e.ID)
+		return out, k.unmade(e, &out)
 	}
 	res, again, err := k.together(ctx, s, Entry{Op: e.Op, Undoes: !e.Undoes}, changes)
 	out.Again = again

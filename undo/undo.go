@@ -459,8 +459,8 @@ func (k *Keeper) Restore(ctx context.Context, open func(name string) (model.Stor
 			return out, err
 		}
 		if !made {
-			out.Removed, out.Notes = false, []string{unmade}
-			return out, k.drop(e.ID)
+			out.Removed = false
+			return out, k.unmade(e, &out)
 		}
 	}
 	if e.Existed {
@@ -488,8 +488,19 @@ func (k *Keeper) Restore(ctx context.Context, open func(name string) (model.Stor
 	return out, k.finish(ctx, s, e, &out)
 }
 
-// unmade says that an interrupted change did not reach the store.
-const unmade = "everything stands as it did before the change: there was nothing to put back"
+// longestChange is longer than a change may run.
+const longestChange = time.Hour
+
+// unmade reports that a change did not reach the store, and drops its entry. That of a young change stays: another process
+// may be about to make it.
+func (k *Keeper) unmade(e Entry, out *Restored) error {
+	out.Notes = []string{"everything stands as it did before the change: there was nothing to put back"}
+	if e.After == "" && k.clock.Now().Sub(e.At) < longestChange {
+		out.Notes = append(out.Notes, "undo entry "+e.ID+" stays: its change may still be running")
+		return nil
+	}
+	return k.drop(e.ID)
+}
 
 // plan keeps the hash of the text that a change writes. One that leaves the text as it is cannot be told by it.
 func (e *Entry) plan(before, after string) {
@@ -505,7 +516,9 @@ func (e *Entry) made(ctx context.Context, s model.Store) (bool, error) {
 		return false, model.Errorf(model.Conflict, "undo", "the change that %s belongs to was never confirmed, and its item is not known; compare with `undo show %s` and write by hand", e.ID, e.ID)
 	}
 	now, made, err := Side{Item: e.Item, Op: e.Op, Before: e.Before, Plan: e.Plan}.stands(ctx, s)
-	e.After = now
+	if made {
+		e.After = now
+	}
 	return made, err
 }
 

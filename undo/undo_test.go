@@ -535,6 +535,9 @@ func TestUncertainChangeKeepsTheEntry(t *testing.T) {
 				if errors.Is(err, model.Conflict) != (when == "changed since") || err != nil && when != "changed since" || s.peek("a") != want {
 					t.Errorf("%v; the item is %q", err, s.peek("a"))
 				}
+				if _, _, err := k.Read(e.ID); when == "before" && err != nil {
+					t.Errorf("the entry of a change that may still run is gone: %v", err)
+				}
 				if when == "after" && s.peek("new") != "-" {
 					t.Error("the created item stays")
 				}
