@@ -271,7 +271,7 @@ func (d *Desk) live(id, op string) (Request, error) {
 	return r, err
 }
 
-// unended is live, and refuses one that was carried out and only not closed yet, too.
+// unended is live that also refuses a request that was carried out and is not closed yet.
 func (d *Desk) unended(id, op string) (Request, error) {
 	r, err := d.live(id, op)
 	if err != nil {

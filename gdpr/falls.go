@@ -157,7 +157,8 @@ func (c *decision) add(ctx context.Context, fall model.Fall, known map[string]bo
 		return err
 	}
 	f := Found{Item: it, Layer: layerOf(it), Reason: why}
-	c.found, c.actions[it.ID] = append(c.found, f), c.action(&f)
+	c.found = append(c.found, f)
+	c.actions[it.ID] = c.action(&f)
 	return nil
 }
 

@@ -150,7 +150,7 @@ func (s *sieve) take(ctx context.Context, t model.Text, err error) bool {
 	q := s.q
 	q.items++
 	q.mark(t.ID)
-	if err != nil || named || q.store.Texts == nil { // of the others taken asks the store
+	if err != nil || named || q.store.Texts == nil { // search.taken asks the store about the others
 		q.seen[t.ID] = true
 	}
 	if err != nil {
