@@ -22,7 +22,7 @@ type holds struct {
 	items  map[model.Ref]heldBy // by the store's place and the item's id
 	hashes map[string]heldBy    // by the hash of both where the id is gone, and by the hash of the item's file
 	stores map[string]string    // by place: a request with a hold in the store
-	dirs   map[string]heldBy    // by the hash of a directory or a file: a hold on something in it
+	dirs   map[string][]heldBy  // by the hash of a directory or a file: the holds on what is in it
 }
 
 // heldBy is a hold and its request; empty for none.
@@ -32,7 +32,7 @@ type heldBy struct {
 }
 
 func newHolds() *holds {
-	return &holds{items: map[model.Ref]heldBy{}, hashes: map[string]heldBy{}, stores: map[string]string{}, dirs: map[string]heldBy{}}
+	return &holds{items: map[model.Ref]heldBy{}, hashes: map[string]heldBy{}, stores: map[string]string{}, dirs: map[string][]heldBy{}}
 }
 
 func (x *holds) add(r *Request) {
@@ -46,7 +46,7 @@ func (x *holds) add(r *Request) {
 			x.hashes[h.ID] = by
 		}
 		for _, dir := range strings.Fields(h.Dirs) {
-			x.dirs[dir] = by
+			x.dirs[dir] = append(x.dirs[dir], by)
 		}
 	}
 }
@@ -101,14 +101,17 @@ func (h storeHolds) on(id string) heldBy {
 	return h.around(path)
 }
 
-// around is the hold on a path, on a part of the file there, or on the file of which the path is a part.
+// around is the hold on a path, on a part of the file there, or on the file of which the path is a part. The store's own hold
+// on a part does not count: the store says itself which writes of the file spare that (model.Store.Rewrites).
 func (h storeHolds) around(path string) heldBy {
 	key := h.all.key
 	if by, ok := h.all.hashes[fileHash(key, path)]; ok {
 		return by
 	}
-	if by, ok := h.all.dirs[dirHash(key, path)]; ok {
-		return by
+	for _, by := range h.all.dirs[dirHash(key, path)] {
+		if !slices.Contains(h.places, by.place()) {
+			return by
+		}
 	}
 	for in := range above(path) {
 		if by, ok := h.all.hashes[fileHash(key, in)]; ok {
