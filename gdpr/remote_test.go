@@ -384,7 +384,11 @@ func (u unlisted) List(ctx context.Context, req model.PageRequest) (model.Page, 
 }
 
 func (unlisted) Names(_ context.Context, yield func(string) bool) ([]string, error) {
-	_ = yield("f2") && yield("f2")
+	for range 2 {
+		if !yield("f2") {
+			break
+		}
+	}
 	return nil, nil
 }
 
