@@ -41,7 +41,7 @@ func (c *decision) order(ctx context.Context, steps []Step) error {
 	return nil
 }
 
-// late orders what is so behind what is not.
+// late is the place in an order in which whatever is so comes last.
 func late(is bool) int {
 	if is {
 		return 1

@@ -143,9 +143,6 @@ func (p *List[T]) Find(want func(T) bool) tea.Cmd {
 	return tea.Batch(cmd, p.Marks.Filtered(""), p.Window.Follow(&list.Trail[Row[T]]{Anew: true, Word: p.D.Esc.Sprintf("the %s", p.Kind.Noun), Near: func(r Row[T]) (int, bool) { return 0, want(r.Raw) }}))
 }
 
-// Awaiting reports whether the first rows, others in their place, or marks are on their way: acts on a row wait.
-func (p *List[T]) Awaiting() bool { return p.Window.Loading[list.ArriveReset] || p.Marks.Walk != nil }
-
 func (p *List[T]) Visible() bool { return p.D.Frame == nil || p.D.Frame.Shows(p.Kind.Pane) }
 
 func (p *List[T]) fetcher() list.Fetcher[Row[T]] {

@@ -29,6 +29,9 @@ type Browser[T, M any] struct {
 	later func(time.Duration, any) tea.Cmd
 }
 
+// Awaiting reports whether the first rows, others in their place, or marks are on their way: acts on a row wait.
+func (b *Browser[T, M]) Awaiting() bool { return b.Window.Loading[ArriveReset] || b.Marks.Walk != nil }
+
 func NewBrowser[T, M any](d *loop.Loop, pane int, id func(T) string, small func(T) M) *Browser[T, M] {
 	b := &Browser[T, M]{Window: NewWindow(d.Asker(pane), id), loop: d, later: d.Later(pane), Check: func(string) error { return nil }}
 	b.Marks = NewMarks(func() *Window[T] { return b.Window }, small)

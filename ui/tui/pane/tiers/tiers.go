@@ -268,7 +268,7 @@ func (p *Pane) Trouble() safetext.Text {
 
 // Awaiting: the items of another place, filter or order are being loaded.
 func (p *Pane) Awaiting() bool {
-	return p.Level == LevelItems && (p.Items.Window.Loading[list.ArriveReset] || p.Items.Marks.Walk != nil) || p.Level == levelOverview && p.Overview.Awaiting()
+	return p.Level == LevelItems && p.Items.Awaiting() || p.Level == levelOverview && p.Overview.Awaiting()
 }
 
 func (p *Pane) Beneath() []act.Act {
