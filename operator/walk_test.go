@@ -7,13 +7,16 @@ import (
 	"testing"
 )
 
-// hanging yields one row, and then reads until its context ends.
+// hanging yields one row, and then reads until its context ends, which may be before anybody hears of the read.
 func hanging(reads chan<- struct{}) func(context.Context) iter.Seq[int] {
 	return func(ctx context.Context) iter.Seq[int] {
 		return func(yield func(int) bool) {
 			if yield(1) {
-				reads <- struct{}{}
-				<-ctx.Done()
+				select {
+				case reads <- struct{}{}:
+					<-ctx.Done()
+				case <-ctx.Done():
+				}
 			}
 		}
 	}
