@@ -21,14 +21,14 @@ var renameOnly = map[string]bool{"resilio": true}
 var cautions = []caution{
 	{[]string{"resilio"}, nil, "the vendor warns that deleting a .Conflict file deletes the real file on other peers: it is merged or renamed, never deleted"},
 	{[]string{"nextcloud"}, nil, "the base holds the server's text, the copy holds the user's latest edit"},
-	{[]string{"syncthing"}, nil, "Syncthing kept the newer file. Newer is not always right."},
-	{[]string{"google-drive"}, nil, "Another device may restore the deleted file. Recheck in 2 min."},
+	{[]string{"syncthing"}, nil, "Syncthing gives the name to the newer file. Newer is not always right."},
+	{[]string{"google-drive"}, nil, "Another device may bring a deleted file back: look again after 2 min."},
 	{[]string{"obsidian-sync"}, nil, "this tool mostly merges inside the file: no further copies does not mean no further conflicts"},
 	{[]string{"nextcloud-case", "dropbox-case", "maestral"}, []int{3, 4, 7}, "two names that differ only in case or normal form are both live: on some file systems deleting one deletes the other"},
 }
 
 // comesBack is the caution for classes whose files a sync layer can restore.
-const comesBack = "Sync may restore the deleted copy. Recheck in 2 min."
+const comesBack = "Sync may bring a deleted copy back: look again after 2 min."
 
 // cautionsFor returns the cautions for a copy.
 func cautionsFor(tool string, row int, class names.Class) []string {

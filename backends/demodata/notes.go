@@ -54,6 +54,7 @@ func seedVault(root string, now time.Time) error {
 	day := today.AddDate(0, 0, -2)
 	t.write(path(n, ".sync-conflict-"+day.Format("20060102")+"-081503-K7QF3ZA.md"),
 		strings.Replace(n.text(at(n)), "Fridays only", "Fridays and Tuesdays", 1), day.Add(8*time.Hour))
+	t.write(path(n, ".md"), n.text(at(n)), day.Add(8*time.Hour+15*time.Minute)) // Syncthing gives the name to the newer file
 	n = by["pier-keys"]
 	day = today.AddDate(0, 0, -3)
 	t.write(path(n, " (conflicted copy "+day.Format(time.DateOnly)+" 091122).md"), n.text(at(n)), day.Add(9*time.Hour))

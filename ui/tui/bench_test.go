@@ -323,7 +323,7 @@ var budgetPlaces = []struct {
 	{"item", "all of 2 lines", []string{":store graph", "enter", "enter"}},
 	{"hostile", "literal", []string{"G", "k", "enter"}},
 	{"health", "1 of 4", []string{"1"}},
-	{"recall", "of 40 hits", []string{"3", "/deploy", "enter"}},
+	{"recall", "of 40+ hits", []string{"3", "/deploy", "enter"}},
 	{"quarantine", "still poisoned", []string{"4"}},
 	{"conflicts", "garden.md", []string{"5"}},
 	{"question", "Keep the copy of", []string{"5", "see garden.md", "c"}},

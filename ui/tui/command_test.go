@@ -87,7 +87,7 @@ func TestCommandLine(t *testing.T) {
 	d.keys("enter").wants(t, "Tiers › graph › all tiers")
 	d.line("nonsense").wants(t, `no command "nonsense"`)
 	d.line("recall deploy")
-	d.settle("of 40 hits")
+	d.settle("of 40+ hits")
 	d.line("audit intent").wants(t, "[7 Audit]", "/intent")
 	d.line("conflicts").wants(t, "no source of conflicts is attached")
 	// On an empty line Up goes back through the commands that were run, and Down returns to the empty line.

@@ -10,7 +10,7 @@ import (
 func TestAConflictBeginsWithItsDifference(t *testing.T) {
 	t.Parallel()
 	r := conflictsRobot(t, "desk,acts,conflicts", 80, 24)
-	r.press("j", "j").see("3 of 5", "- status: open", "+ status: done", "▲ Sync may restore").gone("name pattern 8")
+	r.press("j", "j").see("3 of 5", "- status: open", "+ status: done", "▲ Sync may bring").gone("name pattern 8")
 	r.press("i").see("name pattern 8", "K3ZQ7AB").press("i").see("+ status: done")
 	// Without room for a warning, which the question has, the difference comes before it.
 	r.resize(60, 16).see("3 of 5", "- status: open", "+ status: done").gone("Sync may").press("7").see("chain verified to record 1204 at 09:29; one row per act")
@@ -23,7 +23,7 @@ func TestAConflictBeginsWithItsDifference(t *testing.T) {
 			t.Errorf("at row %d the line above the detail is in line %d, not %d", n, y, line)
 		}
 	}
-	r.press("k", "k").see("3 of 5", "|  3 status: done", "▲ Sync may restore")
+	r.press("k", "k").see("3 of 5", "|  3 status: done", "▲ Sync may bring")
 	r.asked("c", "Keep the copy of plan.md?").see("|  3 status: done").press("esc").see("cancelled")
 }
 

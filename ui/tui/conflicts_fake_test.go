@@ -43,7 +43,7 @@ func newConflictsFake(acts *actsFake, moved bool) *conflictsFake {
 		}
 		f.all = append(f.all, c)
 	}
-	const back = "Sync may restore the deleted copy. Recheck in 2 min."
+	const back = "Sync may bring a deleted copy back: look again after 2 min."
 	add("notes/garden.md", "notes/garden.Conflict.md", "resilio", 12, "name pattern 12: .Conflict; base exists; 0 % of lines shared", 30, func(c *conflict.Copy) {
 		c.Cautions = []string{"the vendor warns that deleting a .Conflict file deletes the real file on other peers: it is merged or renamed, never deleted"}
 	})

@@ -43,7 +43,7 @@ func TestARedundantCopyTakesThreePresses(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r := conflictsRobot(t, "desk,acts,conflicts", w, h)
 		r.press("G").see("5 of 5", "pattern 1:", "byte")
-		r.asked("b", "Keep plan.md as it is?").see("may restore").press("tab").see("[Keep base]").press("enter").see("kept the base of plan.md; z undoes", "of 4")
+		r.asked("b", "Keep plan.md as it is?").see("may bring").press("tab").see("[Keep base]").press("enter").see("kept the base of plan.md; z undoes", "of 4")
 	})
 }
 
@@ -54,7 +54,7 @@ func TestConflictIsMergedHunkByHunk(t *testing.T) {
 		r.asked("m", "Difference 1 of 3 in plan.md").see("status: done").press("tab", "tab").see("[Copy]").press("enter")
 		r.see("Difference 2 of 3", "@@ line 7", "Ship on Monday.", "enter cancel", "b base").press("b")
 		r.see("Difference 3 of 3", "Everybody is late", "enter cancel").press("B")
-		r.see("Write the result to plan.md?", "2 lines added, 1 line removed", "▲ Sync may restore", "it becomes a conflict. D first removes it", "enter cancel").press("tab", "tab").see("[Write]").press("enter")
+		r.see("Write the result to plan.md?", "2 lines added, 1 line removed", "▲ Sync may bring", "it becomes a conflict. D first removes it", "enter cancel").press("tab", "tab").see("[Write]").press("enter")
 		r.see("plan.sync-conflict-20260520-083015-K3ZQ7AB.md has come back", "returned")
 	})
 }
@@ -107,7 +107,7 @@ func TestConflictsAreHandedOut(t *testing.T) {
 func TestMarkedConflictsAreResolvedAtOnce(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r := conflictsRobot(t, "desk,acts,conflicts", w, h)
-		r.press("*").see("5 marked").asked("b", "Keep the base of 3 conflicts?").see("▲ 2 more of the marked ones cannot", "▲ syncthing, dropbox: Sync may restore", "1 garden.Conflict.md  crewship, resilio")
+		r.press("*").see("5 marked").asked("b", "Keep the base of 3 conflicts?").see("▲ 2 more of the marked ones cannot", "▲ syncthing, dropbox: Sync may bring", "1 garden.Conflict.md  crewship, resilio")
 		r.press("esc").see("cancelled", "5 marked").asked("b", "Keep the base of 3 conflicts?").press("y")
 		r.see("[5 Conflicts", "3 conflicts resolved", "z undoes it", "1 of 2").gone("marked")
 	})

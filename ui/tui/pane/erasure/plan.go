@@ -190,12 +190,12 @@ func (t *stepCount) join(o stepCount) {
 
 // words count for a row of a list: items and layers, each by its own name.
 func (t stepCount) words() string {
-	return t.said("go", "go", "redact", "redact", "layer", "layers", "on hold", "on hold", "left", "left")
+	return t.said("goes", "go", "redact", "redact", "layer", "layers", "on hold", "on hold", "stays", "stay")
 }
 
 // fates says the same in a sentence.
 func (t stepCount) fates() string {
-	return t.said("item goes", "items go", "is redacted", "are redacted", "layer is scrubbed", "layers are scrubbed", "is on hold", "are on hold", "is left", "are left")
+	return t.said("item goes", "items go", "is redacted", "are redacted", "layer is scrubbed", "layers are scrubbed", "is on hold", "are on hold", "stays", "stay")
 }
 
 // said joins the counts, each with its words for one and for many.
@@ -212,12 +212,15 @@ func (t stepCount) said(words ...string) string {
 	return cmp.Or(strings.Join(parts, ", "), "nothing found")
 }
 
-// layerNote says what happens to the layers among those that go; nothing without any.
-func layerNote(esc safetext.Escaper, t stepCount) []text.Line {
-	if t.scrub == 0 {
-		return nil
+// unlikeItems says what becomes of layers and of what stays; nothing without any.
+func unlikeItems(esc safetext.Escaper, t stepCount) (out []text.Line) {
+	if t.outside > 0 {
+		out = append(out, text.Line{Value: esc.Const("What stays is out of the reach of memdesk. The receipt names it."), Kind: text.Warn})
 	}
-	return []text.Line{{Value: esc.Const("A layer, such as an index or a log, is scrubbed: what names the person goes, the rest stays."), Kind: text.Note}}
+	if t.scrub > 0 {
+		out = append(out, text.Line{Value: esc.Const("A layer, such as an index or a log, is scrubbed: what names the person goes, the rest stays."), Kind: text.Note})
+	}
+	return out
 }
 
 // storeWords adds to the counts of a store its share in words, and before them how much was not looked at; one that was
@@ -239,20 +242,20 @@ func storeWords(esc safetext.Escaper, s gdpr.StorePlan, words string) safetext.T
 func share(n, of int64) string {
 	switch pct := float64(n) * 100 / float64(of); {
 	case n >= of:
-		return "all " + prose.Group(of)
+		return "all " + prose.Plural(of, "item")
 	case pct < 1:
-		return "less than 1 %"
+		return "less than 1 % of items"
 	default:
-		return strconv.Itoa(min(int(pct+0.5), 99)) + " %" // rounded, it would say that nothing stays
+		return strconv.Itoa(min(int(pct+0.5), 99)) + " % of items" // rounded, it would say that nothing stays
 	}
 }
 
 // actionWords say what happens to an item.
-var actionWords = map[gdpr.Action]string{gdpr.Forget: "forget", gdpr.Redact: "redact", gdpr.Scrub: "scrub", gdpr.Held: "hold", gdpr.OutOfScope: "left"}
+var actionWords = map[gdpr.Action]string{gdpr.Forget: "forget", gdpr.Redact: "redact", gdpr.Scrub: "scrub", gdpr.Held: "hold", gdpr.OutOfScope: "stays"}
 
 // actionBadge is the word with the sign that the bars have for it, and its look.
 func actionBadge(st *paint.Styles, a gdpr.Action) (badge safetext.Text, look paint.Look) {
-	fate := map[gdpr.Action]chart.Fate{gdpr.Redact: chart.Redacted, gdpr.Held: chart.Held, gdpr.OutOfScope: chart.Left}[a]
+	fate := map[gdpr.Action]chart.Fate{gdpr.Redact: chart.Redacted, gdpr.Held: chart.Held, gdpr.OutOfScope: chart.Stays}[a]
 	look = map[gdpr.Action]paint.Look{gdpr.Forget: paint.LookRemoved, gdpr.Scrub: paint.LookRemoved, gdpr.Redact: paint.LookWarn}[a]
 	return st.Esc.Const(chart.Sign(st, fate) + " " + actionWords[a]), look
 }
@@ -625,6 +628,7 @@ func (rq *requests) wholePlanLines(ctx context.Context, r operator.ErasureReques
 		personLine(esc, r),
 		desk.Field("deadline", esc.Sprintf("%s, %s", esc.Const(r.Deadline.Format(time.DateOnly)), esc.Const(dueWords(r, rq.D.Time.Clock.Now())))),
 		desk.Field("in all", esc.Sprintf("%s: %s", prose.Plural(len(p.Stores), "store"), esc.Const(all.fates()))))
+	head = append(head, rq.approvedLines(r)...)
 	if r.PlanHash != p.Hash {
 		head = append(head, text.Advice(esc, "This plan is void: something was changed since. `p` plans again.").As(text.Alert))
 	}
@@ -642,11 +646,11 @@ func (rq *requests) wholePlanLines(ctx context.Context, r operator.ErasureReques
 		next, kind = "Nothing has changed yet. "+rq.approvalFirst(r)+" Then `E` carries it out, for good.", text.Note
 	}
 	head = append(head, text.Advice(esc, next).As(kind))
-	head = append(append(head, noBackup...), layerNote(esc, all)...)
+	head = append(append(head, noBackup...), unlikeItems(esc, all)...)
 	if !rq.D.Spoken {
 		head = append(head, chart.Legend(rq.D.St))
 	}
-	head = append(append(head, text.Line{Kind: text.Blank}), rq.approvedLines(r)...)
+	head = append(head, text.Line{Kind: text.Blank})
 	if err == nil && why != "" {
 		head = append(head, desk.Field("approval", esc.LineMax(why, prose.MaxTitle)))
 	}
@@ -675,7 +679,7 @@ func backupLines(esc safetext.Escaper, all []receipt.Backup) (missing, configure
 		}
 	}
 	if len(unknown) > 0 {
-		missing = append(missing, text.Line{Value: esc.Sprintf("Backups may hold the person: no [[backup]] is configured for %s.", esc.LineMax(strings.Join(unknown, ", "), prose.MaxReason)), Kind: text.Alert})
+		missing = append(missing, text.Line{Value: esc.Sprintf("Backups may hold the person: no [[backup]] is configured for %d of %s: %s.", len(unknown), prose.Plural(len(all), "store"), esc.LineMax(strings.Join(unknown, ", "), prose.MaxReason)), Kind: text.Alert})
 	}
 	return missing, chapter(esc, "Backups", receipt.Folded(known))
 }
@@ -698,7 +702,7 @@ func (rq *requests) storePlanLines(s gdpr.StorePlan) []text.Line {
 	if s.Error == "" {
 		words := storeWords(esc, s, countSteps(s.Steps).fates())
 		if 0 < s.Targets && s.Targets < s.Items {
-			words = esc.Sprintf("%s of all %s", words, prose.Group(s.Items))
+			words = esc.Sprintf("%s, %s in all", words, prose.Group(s.Items))
 		}
 		head = append(head, text.Line{Value: words})
 	}
@@ -771,7 +775,7 @@ func stepWords(st gdpr.Step) string {
 	case gdpr.Scrub:
 		return "scrub: what names the person is removed from this layer"
 	}
-	return "left: memdesk cannot change it; the receipt names it"
+	return "stays: memdesk cannot change it; the receipt names it"
 }
 
 func (rq *requests) stepItem(ctx context.Context, st gdpr.Step) (model.Item, error) {

@@ -189,7 +189,7 @@ func TestALayerIsNoItem(t *testing.T) {
 		t.Errorf("the table has %+v", row)
 	}
 	for got, want := range map[string]string{
-		steps.words(): "1 go, 2 redact, 1 layer", steps.fates(): "1 item goes, 2 are redacted, 1 layer is scrubbed",
+		steps.words(): "1 goes, 2 redact, 1 layer", steps.fates(): "1 item goes, 2 are redacted, 1 layer is scrubbed",
 		didWords(1, 2, 0, 3): "1 item gone, 2 redacted, 3 rows scrubbed from layers", didWords(0, 0, 0, 0): "nothing was changed",
 	} {
 		if got != want {
@@ -213,18 +213,18 @@ func TestAListenerHearsNoBars(t *testing.T) {
 // detail says too is left out.
 func TestARowOfThePlanKeepsItsWarning(t *testing.T) {
 	store := gdpr.StorePlan{Store: "db", Kind: "inmem", Targets: 1, Items: 299, Problems: []string{"a.md"}, Steps: []gdpr.Step{{ID: "a", Action: gdpr.Forget}}}
-	if got := storeWords(safetext.Escaper{}, store, countSteps(store.Steps).words()).String(); got != "1 place not looked at; 1 go; less than 1 %" {
+	if got := storeWords(safetext.Escaper{}, store, countSteps(store.Steps).words()).String(); got != "1 place not looked at; 1 goes; less than 1 % of items" {
 		t.Errorf("in the row: %q", got)
 	}
 	rq := &requests{D: &pane.Bench{Desk: desktest.New()}}
-	if got := rq.storePlanLines(store)[1].Value.String(); !strings.HasSuffix(got, "less than 1 % of all 299") {
+	if got := rq.storePlanLines(store)[1].Value.String(); !strings.HasSuffix(got, "less than 1 % of items, 299 in all") {
 		t.Errorf("in the detail: %q", got)
 	}
 }
 
 // TestAShareIsNotRoundedToAll: while one item of a store stays, no row may say that all of them are changed.
 func TestAShareIsNotRoundedToAll(t *testing.T) {
-	for want, n := range map[string]int64{"all 1,000": 1000, "99 %": 999, "50 %": 500, "less than 1 %": 9} {
+	for want, n := range map[string]int64{"all 1,000 items": 1000, "99 % of items": 999, "50 % of items": 500, "less than 1 % of items": 9} {
 		if got := share(n, 1000); got != want {
 			t.Errorf("%d of 1000: %q, want %q", n, got, want)
 		}

@@ -287,13 +287,26 @@ func (rq *requests) approvedLines(r operator.ErasureRequest) (out []text.Line) {
 	esc := rq.D.Esc
 	for _, a := range r.Approvals {
 		who := cmp.Or(rq.D.Erasure.Rules().Names[a.Fingerprint], a.Fingerprint)
-		line := desk.Field("approved by", esc.Sprintf("%s, %s, by %s; good until %s", esc.LineMax(who, prose.MaxTitle), prose.Moment(a.At), a.Method(), a.Expires.UTC().Format(time.DateOnly)))
+		line := desk.Field("approved by", esc.Sprintf("%s, %s, by %s; %s", esc.LineMax(who, prose.MaxTitle), prose.Moment(a.At), a.Method(), approvalEnd(a.Expires, rq.D.Time.Clock.Now())))
 		if a.PlanHash != r.PlanHash {
 			line.Value = esc.Sprintf("%s, of an earlier plan", line.Value)
 		}
 		out = append(out, line)
 	}
 	return out
+}
+
+// approvalEnd says until when an approval counts.
+func approvalEnd(end, now time.Time) string {
+	day := end.UTC().Format(time.DateOnly)
+	switch left := end.Sub(now); {
+	case left <= 0:
+		return "ended " + day
+	case left < 24*time.Hour:
+		return "ends within a day, " + day
+	default:
+		return "ends in " + prose.Plural(int(left/(24*time.Hour)), "day") + ", " + day
+	}
 }
 
 // didWords count what a run has done, in the order and the units of its plan.

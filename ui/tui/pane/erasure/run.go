@@ -174,7 +174,7 @@ func (rq *requests) eraseStores(p gdpr.Plan) []text.Line {
 
 // chartRow counts the fate of each finding in a store, or in a layer of it.
 func chartRow(store string, t stepCount) chart.Row {
-	return chart.Row{Store: store, Go: int64(t.forget), Redact: int64(t.redact), Layers: int64(t.scrub), Hold: int64(t.held), Left: int64(t.outside)}
+	return chart.Row{Store: store, Go: int64(t.forget), Redact: int64(t.redact), Layers: int64(t.scrub), Hold: int64(t.held), Stay: int64(t.outside)}
 }
 
 // phaseLine is what is done of a request, and its next step as a verb with its key; none for a withdrawn one.

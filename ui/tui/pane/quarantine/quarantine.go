@@ -308,7 +308,7 @@ var waits = verdict{"it waits: nothing was written", paint.ToneWarn, text.Warn}
 
 // verdicts say what an entry still means.
 var verdicts = map[operator.Liveness]verdict{
-	operator.LivePoisoned: {"still poisoned: the source holds the blocked text", paint.ToneBad, text.Bad},
+	operator.LivePoisoned: {"still poisoned: agents can read the blocked text in its source", paint.ToneBad, text.Bad},
 	operator.LiveClean:    {"old copy: the source is clean now, only this entry is left", paint.ToneGood, text.Field},
 	operator.LiveGone:     {"old copy: the source is gone, only this entry is left", paint.ToneGood, text.Field},
 	operator.LiveUnknown:  {"unknown: nobody could look at the source", paint.ToneWarn, text.Warn},
@@ -337,12 +337,12 @@ func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.Quar
 		foot = append(foot, text.Line{Value: esc.Sprintf("Written by %s.", desk.WriterWords(d, *e.Writer)), Kind: text.Note})
 	}
 	if noDiscardOf(d, e) == "" && !d.Spoken { // a listener has words, not keys
-		words := "`d` deletes this entry, for good."
+		words := "`d` deletes this entry for good."
 		switch {
 		case desk.Held(e):
-			words = "`e` opens this text to release it, and the scanner checks it. `d` deletes this entry, for good."
+			words = "`e` releases it: you edit this text, and the scanner checks it. `d` deletes this entry for good."
 		case live != operator.LiveGone && e.SourceID != "":
-			words = "`e` edits the source, and the scanner checks it. `d` deletes this entry alone, for good."
+			words = "`e` releases it: you edit the source, and the scanner checks that. `d` deletes this entry for good; the source stays as it is."
 		}
 		foot = append(foot, text.Advice(esc, words))
 	}

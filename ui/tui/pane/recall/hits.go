@@ -148,20 +148,26 @@ func (h *hitRow) fit(st *paint.Styles, columns int) (safetext.Text, []safetext.S
 	return line, text.Matches(line, h.words)
 }
 
-// answerStatus is a store's answer, or its failure, in one line; beyond is what the hits are a part of. A store that
-// counts nothing, and gave fewer hits than it was asked for, gave all.
+// hasMore reports whether a store has more hits than it gave. One that counts nothing, and gave fewer than it was
+// asked for, gave all.
+func hasMore(r model.RecallResult) bool {
+	n := int64(len(r.Hits))
+	return r.Total > n || r.Total == model.TotalUnknown && n >= model.RecallLimit
+}
+
+// answerStatus is a store's answer, or its failure, in one line; beyond is what the hits are a part of.
 func answerStatus(esc safetext.Escaper, a backends.Answer) (status, beyond safetext.Text) {
 	if a.Err != nil {
 		return esc.Sprintf("no answer: %s", prose.Reason(esc, a.Err)), beyond
 	}
 	n, total := int64(len(a.Result.Hits)), a.Result.Total
 	count := esc.Const(prose.Plural(n, "hit"))
-	switch {
-	case total == model.TotalUnknown && n >= model.RecallLimit:
-		count = esc.Sprintf("%s of an unknown number", count)
-		beyond = count
-	case total > n:
-		count = esc.Sprintf("%s of %s", prose.Group(n), prose.Plural(total, "hit"))
+	if hasMore(a.Result) {
+		if total == model.TotalUnknown {
+			count = esc.Sprintf("%s of an unknown number", count)
+		} else {
+			count = esc.Sprintf("%s of %s", prose.Group(n), prose.Plural(total, "hit"))
+		}
 		beyond = count
 	}
 	status = esc.Sprintf("%s, %s", count, prose.Latency(a.Took))

@@ -371,12 +371,16 @@ func (p *Pane) Position() (safetext.Text, bool) {
 	return p.d.Aged(p.place(hits), p.asked), false
 }
 
-// place is the place among the hits.
+// place is the place among the hits; with a plus, a store has more of them.
 func (p *Pane) place(hits int) safetext.Text {
-	if p.table.Sel < hits {
-		return safetext.Sprintf("%d of %s", p.table.Sel+1, prose.Plural(hits, "hit"))
+	all := safetext.Const(prose.Plural(hits, "hit"))
+	if hits > 0 && slices.ContainsFunc(p.answers, func(a answered) bool { return hasMore(a.answer.Result) }) {
+		all = safetext.Const(prose.Group(hits) + "+ hits")
 	}
-	return safetext.Const(prose.Plural(hits, "hit"))
+	if p.table.Sel < hits {
+		return safetext.Sprintf("%d of %s", p.table.Sel+1, all)
+	}
+	return all
 }
 
 func (p *Pane) Typing() *text.Input {
