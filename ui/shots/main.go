@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -200,6 +201,9 @@ func (c *camera) watch(tty io.Reader) {
 	}
 }
 
+// unread tells a screen on which something is still read or counted.
+var unread = regexp.MustCompile(`loading|counting|(Quarantine|Quar|Conflicts|Conf) \?`)
+
 // see waits for a text, and until nothing is loading.
 func (c *camera) see(text string) error {
 	timer := time.AfterFunc(patience, c.drawn.Broadcast)
@@ -209,7 +213,7 @@ func (c *camera) see(text string) error {
 	defer c.mu.Unlock()
 	for {
 		s := c.screen.String()
-		if strings.Contains(s, text) && !strings.Contains(s, "loading") && !strings.Contains(s, "counting") {
+		if strings.Contains(s, text) && !unread.MatchString(s) {
 			return nil
 		}
 		if c.ended || !time.Now().Before(until) {

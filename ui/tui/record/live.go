@@ -106,13 +106,13 @@ func (p *List[T]) arrived(page list.Fetched[Row[T]]) tea.Cmd {
 	return cmd
 }
 
-// Badge counts the rows of a polled list, … until known, with + where not everything could be looked at.
+// Badge counts the rows of a polled list, ? until known, with + where not everything could be looked at.
 func (p *List[T]) Badge() (safetext.Text, paint.Tone) {
 	switch {
 	case p.Kind.Live != nil || !p.follows():
 		return safetext.Text{}, paint.ToneInfo
 	case !p.pulse.Known() || p.waiting.Unknown:
-		return paint.LeftOut(p.D.Esc), paint.ToneInfo
+		return safetext.Const("?"), paint.ToneInfo
 	case p.waiting.N == 0 && !p.waiting.AtLeast:
 		return safetext.Text{}, paint.ToneInfo
 	case p.waiting.N == 0:

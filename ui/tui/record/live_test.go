@@ -165,7 +165,7 @@ func TestBadge(t *testing.T) {
 			t.Errorf("badge %q, want %q", got, want)
 		}
 	}
-	badge("…")
+	badge("?")
 	p.pulse.Read(time.Unix(1, 0))
 	badge("")
 	p.waiting = model.Count{N: 2}
@@ -173,7 +173,7 @@ func TestBadge(t *testing.T) {
 	p.waiting.AtLeast = true
 	badge("2+")
 	p.waiting = model.Count{Unknown: true}
-	badge("…")
+	badge("?")
 	p.D.Glances.Every = 0
 	badge("")
 }
