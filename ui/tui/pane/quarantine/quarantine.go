@@ -31,7 +31,7 @@ func New(d *pane.Bench, at int, stories *Stories) desk.Listing {
 		Pane: at, Noun: "entry", Tell: tellEntry,
 		Empty: "Nothing is quarantined.",
 		Columns: []record.Column{
-			{Title: "STORE", Width: 11}, {Title: "SOURCE", Width: 22}, {Title: "NOW", Width: 11}, {Title: "AGE", Width: 5, Right: true, Dim: true}, {Title: "RULE, MATCH", Width: 29},
+			{Title: "STORE", Width: 11}, {Title: "SOURCE", Width: 22}, {Title: "NOW", Width: 11}, {Title: "AGE", Width: 5, Right: true, Dim: true}, {Title: "RULE, MATCH", Width: 48},
 		},
 		Least: []int{9, 16, 11, 0, 16}, Traits: record.Traits[operator.QuarantineEntry]{Badge: 3, Worst: true, Poll: true,
 			Store: func(e operator.QuarantineEntry) string { return e.Store },
