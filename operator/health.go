@@ -60,9 +60,9 @@ func (a Anchoring) Words(now time.Time) string {
 	case a.Newest == 0:
 		return ""
 	case len(a.Anchors) == 0:
-		return "not anchored: its owner can rewrite it; see [[audit.anchor]]"
+		return "not anchored: whoever owns it can rewrite it; see [[audit.anchor]]"
 	}
-	words := "not anchored yet: its owner can rewrite it"
+	words := "not anchored yet: whoever owns it can rewrite it"
 	if a.Taken > 0 {
 		words = fmt.Sprintf("anchored %s ago by %d of %d", age(now.Sub(a.Oldest)), a.Taken, len(a.Anchors))
 	}

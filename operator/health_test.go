@@ -52,7 +52,7 @@ func TestAnchoringInHealth(t *testing.T) {
 	s, _ := open()
 	want(s, model.HealthOK) // no log exists
 	act(s)
-	want(s, model.HealthDegraded, "not anchored: its owner can rewrite it")
+	want(s, model.HealthDegraded, "not anchored: whoever owns it can rewrite it")
 	file := backends.AnchorConfig{Kind: "file", Path: usb}
 	s, said := open(file)
 	want(s, model.HealthDegraded, "not anchored yet")

@@ -259,7 +259,7 @@ func TestServeSSH(t *testing.T) {
 	reader.see("[2 Tiers]", "daily", "READ-ONLY: this key may only look").press("G").see("journal of a day").press("\r").see("1 of 1").press("d").see("this console is read-only")
 	g.press("d").see("Forget daily/2026-05-21.md?", "reason")
 	g.see("[Cancel]", "enter cancel").press("\x1b[Z").see("[Forget]").press("\r").see("forgot daily/2026-05-21.md")
-	g.press("1").see("[1 Health]", "audit log: not anchored: its owner can rewrite it")
+	g.press("1").see("[1 Health]", "audit log: not anchored: whoever owns it can rewrite it")
 	g.press("q")
 	if err := g.wait(); err != nil {
 		t.Errorf("the session ends with %v", err)

@@ -15,9 +15,9 @@ func TestHealthTellsOfTheLog(t *testing.T) {
 		state model.HealthState
 		shown []string
 	}{
-		"anchored 3 min ago by 2 of 2":                                 {model.HealthOK, []string{" ● audit log: anchored 3 min ago by 2 of 2", "[1 Health !1]"}}, // one store is down
-		"not anchored: its owner can rewrite it; see [[audit.anchor]]": {model.HealthDegraded, []string{"▲ audit log: not anchored: its owner can rewrite it"}},
-		"ALARM: witness a\x1b[2Jb: it knows a longer log":              {model.HealthDown, []string{"✖ audit log: ALARM: witness a^[[2Jb: it knows", "[1 Health !2]"}},
+		"anchored 3 min ago by 2 of 2":                                       {model.HealthOK, []string{" ● audit log: anchored 3 min ago by 2 of 2", "[1 Health !1]"}}, // one store is down
+		"not anchored: whoever owns it can rewrite it; see [[audit.anchor]]": {model.HealthDegraded, []string{"▲ audit log: not anchored: whoever owns it can rewrite it"}},
+		"ALARM: witness a\x1b[2Jb: it knows a longer log":                    {model.HealthDown, []string{"✖ audit log: ALARM: witness a^[[2Jb: it knows", "[1 Health !2]"}},
 	} {
 		for _, size := range [][2]int{{200, 50}, {80, 24}, {60, 15}} {
 			o, _ := lightDesk()

@@ -330,7 +330,7 @@ func (p *watch) keys(l *record.List[observed]) []act.Act {
 	items := act.Items
 	items.Keys = []string{"enter"}
 	if l.Browser != nil && p.alone() != (desk.ScopeOf{Store: p.StoreHere()}) {
-		items.Name = "over cap"
+		items.Name = "list over cap"
 	}
 	return []act.Act{
 		{Keys: []string{"r"}, Name: "ask again", Verb: "check", Args: "NUMBER", Doc: "check this store now; one that is not open is tried again", Why: l.None, Do: func() tea.Cmd {
