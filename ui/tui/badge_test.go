@@ -14,7 +14,7 @@ func TestAStoreThatGoesDownIsOnEveryTab(t *testing.T) {
 	o := newOffice(t, "")
 	o.file("--subject", "usr_teo", "--received", erasureNow.AddDate(0, -1, 1).Format(time.DateOnly))
 	o.file("--subject", "usr_maren", "--received", erasureNow.AddDate(0, -1, -3).Format(time.DateOnly))
-	r := o.console(120, 30).see("[6 Erasure !1]").press("2").see("6 Erasure !1", "[2 Tiers]").gone("Health !")
+	r := o.console(120, 30).see("[6 Erasure 1 overdue]").press("2").see("6 Erasure 1 overdue", "[2 Tiers]").gone("Health !")
 	r.resize(75, 24).see("4 Quar ", "5 Conf ").resize(120, 30) // with room for a store that goes: names do not change then
 	here, away := filepath.Join(o.dir, "vault"), filepath.Join(o.dir, "away")
 	if err := os.Rename(here, away); err != nil {

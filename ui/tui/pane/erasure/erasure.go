@@ -96,6 +96,8 @@ func (p *screen) Badge() (safetext.Text, paint.Tone) {
 	approve := safetext.Sprintf("%d%s to approve", p.due.approve, safetext.Const(more))
 	due := safetext.Sprintf("%d%s %s", p.due.soon, safetext.Const(more), safetext.Const(day))
 	switch {
+	case p.due.overdue > 0 && wide:
+		return safetext.Sprintf("%d%s overdue", p.due.overdue, safetext.Const(more)), paint.ToneBad
 	case p.due.overdue > 0:
 		return safetext.Sprintf("!%d%s", p.due.overdue, safetext.Const(more)), paint.ToneBad
 	case p.due.approve > 0 && p.due.soon > 0 && wide:
@@ -305,6 +307,19 @@ func dueWords(r operator.ErasureRequest, now time.Time) string {
 	return dueDay(left)
 }
 
+// deadlineLine says when a request is due, in the colour of its urgency.
+func deadlineLine(esc safetext.Escaper, r operator.ErasureRequest, now time.Time) text.Line {
+	line := desk.Field("deadline", esc.Sprintf("%s, %s", r.Deadline.Format(time.DateOnly), dueWords(r, now)))
+	switch left := r.DaysLeft(now); {
+	case r.Done() || r.PausedSince != "" || left > operator.DueWithin:
+	case left < 0:
+		line.Kind = text.Bad
+	default:
+		line.Kind = text.Warn
+	}
+	return line
+}
+
 // dueDay is the day of a deadline, from now.
 func dueDay(left int) string {
 	switch left {
@@ -388,7 +403,7 @@ func (rq *requests) text(ctx context.Context, r operator.ErasureRequest) *text.P
 	}
 	head = append(append(head, rq.doneLines(ctx, r)...), rq.planSummary(ctx, r, rq.runLines(ctx, r))...)
 	head = append(head,
-		desk.Field("deadline", esc.Sprintf("%s, %s", r.Deadline.Format(time.DateOnly), dueWords(r, now))),
+		deadlineLine(esc, r, now),
 		desk.Field("received", esc.Const(r.Received)))
 	if r.Extended {
 		head = append(head, desk.Field("extended", esc.Sprintf("by two months, once (Art. 12(3)); the person was told on %s", esc.Line(cmp.Or(r.Told, "a day that is not on record")))))

@@ -626,7 +626,7 @@ func (rq *requests) wholePlanLines(ctx context.Context, r operator.ErasureReques
 	head = append(head, unsearchedLines(esc, *p, "The request stays partial until a new plan (`p`) has searched it too.")...)
 	head = append(head,
 		personLine(esc, r),
-		desk.Field("deadline", esc.Sprintf("%s, %s", esc.Const(r.Deadline.Format(time.DateOnly)), esc.Const(dueWords(r, rq.D.Time.Clock.Now())))),
+		deadlineLine(esc, r, rq.D.Time.Clock.Now()),
 		desk.Field("in all", esc.Sprintf("%s: %s", prose.Plural(len(p.Stores), "store"), esc.Const(all.fates()))))
 	head = append(head, rq.approvedLines(r)...)
 	if r.PlanHash != p.Hash {
