@@ -130,7 +130,10 @@ func (l *Log) event(h head, k key, e Entry, spare bool) (head, error) {
 	if err != nil {
 		return h, err
 	}
-	return l.write(h, &r, spare)
+	if h, err = l.write(h, &r, spare); err == nil {
+		l.wrote.Store(true)
+	}
+	return h, err
 }
 
 // rotate seals the newest segment and starts the next.

@@ -660,6 +660,12 @@ func TestRotatedKeys(t *testing.T) {
 	if err := l.RotateKey(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	if err := l.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if all, newest, err := l.Anchors(t.Context()); err != nil || all[0].Seq != newest {
+		t.Errorf("the anchor has the records up to %d of %d, so not the one that names the key: %v", all[0].Seq, newest, err)
+	}
 	b.acts(2)
 	if rep := b.wantOK(); rep.Proven[1].State != ProvenHolds {
 		t.Errorf("%+v", rep.Proven)
