@@ -117,7 +117,7 @@ func (w *walker) gap(h head, number uint64) (n int64) {
 }
 
 // foothold finds where the log can continue, and the highest segment number in use: its regular end when that
-// is in order, else the saved head over the files as they are, else the last readable record.
+// is in order, also where it is a copy, else the saved head over the files as they are, else the last readable record.
 func (l *Log) foothold() (state, uint64, error) {
 	parts, err := l.listParts()
 	if err != nil {
@@ -125,7 +125,11 @@ func (l *Log) foothold() (state, uint64, error) {
 	}
 	h, herr := l.readHead()
 	if herr == nil {
-		if st, err := l.compare(h); err == nil {
+		st, err := l.compare(h)
+		if err != nil {
+			st, err = l.copied(h, parts)
+		}
+		if err == nil {
 			n, _ := segmentNumber(st.head.Segment)
 			return st, n, nil
 		}
@@ -141,6 +145,25 @@ func (l *Log) foothold() (state, uint64, error) {
 		h.Segment, h.Size = p.name, p.size
 	}
 	return state{head: h}, last, nil
+}
+
+// copied is compare for files of which only the identity is another: a copy of a running desk may have its head from
+// before the newest records, and a part of one more.
+func (l *Log) copied(h head, parts []part) (state, error) {
+	f, err := l.open(h.Segment)
+	if err != nil {
+		return state{}, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return state{}, bare(err)
+	}
+	st, err := l.leftovers(f, h, info.Size())
+	if err == nil && st.head.Segment != parts[len(parts)-1].name {
+		err = tampered("segments stand behind %s", st.head.Segment)
+	}
+	return st, err
 }
 
 // lastReadable is the newest record that can be read, as a head.

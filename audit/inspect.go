@@ -64,7 +64,12 @@ func (l *Log) compare(h head) (state, error) {
 		return state{}, err
 	}
 	defer f.Close()
-	st := state{head: h, saved: true}
+	return l.leftovers(f, h, size)
+}
+
+// leftovers compares the end of the head's segment with h, and what a killed append may have left behind it.
+func (l *Log) leftovers(f atomicfile.File, h head, size int64) (st state, err error) {
+	st = state{head: h, saved: true}
 	if st.last, err = checkLast(f, h); err != nil {
 		return state{}, err
 	}

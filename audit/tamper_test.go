@@ -260,6 +260,26 @@ func TestAnAcknowledgedRestoreVerifies(t *testing.T) {
 	wantOK(t, s.dir, 6)
 }
 
+// A copy of a running desk may have its head from before the newest records, and a part of one: it must verify once
+// it is acknowledged.
+func TestAnAcknowledgedCopyWithAnOlderHeadVerifies(t *testing.T) {
+	s := fresh(t)
+	l := s.open(t)
+	act(t, l, forget)
+	older := read(t, filepath.Join(s.dir, "head.json"))
+	act(t, l, forget)
+	of := s
+	of.dir = filepath.Join(t.TempDir(), "audit")
+	must(t, os.CopyFS(of.dir, os.DirFS(s.dir)))
+	must(t, os.Chmod(of.dir, 0o700))
+	must(t, os.WriteFile(filepath.Join(of.dir, "head.json"), []byte(older), 0o600))
+	edit(t, filepath.Join(of.dir, firstSegment), func(b []byte) []byte { return append(b, `{"action":"for`...) })
+	l = of.open(t)
+	must(t, l.Acknowledge(context.Background(), "a copy"))
+	act(t, l, forget)
+	wantOK(t, of.dir, 8)
+}
+
 // Segments that continue the chain, made in a copy and put beside the saved head, must be found: a
 // killed process leaves at most one.
 func TestForgedSegmentsAreFound(t *testing.T) {

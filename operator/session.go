@@ -155,10 +155,15 @@ func (s *Session) unlogged() string {
 	if err := statedir.Check(s.State); err != nil {
 		return "no change without an audit log: " + err.Error()
 	}
-	if err := s.Log.Writable(); err != nil {
-		return "no change without an audit log: " + err.Error()
+	err := s.Log.Writable()
+	if err == nil {
+		return ""
 	}
-	return ""
+	why := "no change without an audit log: " + err.Error()
+	if errors.Is(err, audit.ErrTampered) {
+		why += "; `memdesk audit verify` says more"
+	}
+	return why
 }
 
 // lookOnly says why this operator only reads, whatever the role.

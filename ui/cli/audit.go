@@ -308,7 +308,10 @@ func (a *app) sayVerified(rep audit.Report) {
 		return
 	}
 	word := "intact"
-	if !rep.OK {
+	switch {
+	case !rep.OK && rep.Acknowledged:
+		word = "BROKEN, as an operator has noted"
+	case !rep.OK:
 		word = "BROKEN"
 	}
 	a.linef("the audit log is %s: %s in %s", word, plural(int64(rep.Events), "record"), plural(int64(rep.Segments), "segment"))
