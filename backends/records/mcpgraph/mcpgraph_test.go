@@ -281,6 +281,8 @@ func TestRepair(t *testing.T) {
 	if aside != "{\"type\":\"entity\",\"name\":\"half\n{\"type\":\"future\",\"x\":1}\n" || content(t, path) != sample {
 		t.Errorf("set aside: %q", aside)
 	}
+	_, err = s.Repairer.SetAside(t.Context(), ids) // at once, as after one that was killed
+	must(t, err)
 	it, err := s.Browser.Read(t.Context(), ids[0])
 	must(t, err)
 	_, err = s.Provider.Forget(t.Context(), model.ForgetRequest{ID: ids[0]})

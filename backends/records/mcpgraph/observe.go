@@ -2,8 +2,8 @@ package mcpgraph
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +11,7 @@ import (
 
 	"memdesk/backends/internal/litefile"
 	"memdesk/backends/records"
+	"memdesk/internal/atomicfile"
 	"memdesk/internal/clock"
 	"memdesk/model"
 )
@@ -79,7 +80,7 @@ func (r repairer) Broken(ctx context.Context) ([]string, error) {
 
 func (r repairer) SetAside(ctx context.Context, ids []string) (string, error) {
 	const op = "set-aside"
-	name := filepath.Base(r.f.path) + ".aside-" + r.clock.Now().UTC().Format("20060102T150405Z") + ".jsonl"
+	name := filepath.Base(r.f.path) + ".aside-" + r.clock.Now().UTC().Format("20060102T150405.000000Z") + ".jsonl"
 	err := r.f.View(ctx, op, func(tx records.Tx) error {
 		wanted := map[string]bool{}
 		for _, id := range ids {
@@ -99,12 +100,15 @@ func (r repairer) SetAside(ctx context.Context, ids []string) (string, error) {
 		if err != nil {
 			return litefile.Worded(op, err)
 		}
-		aside, err := os.OpenFile(filepath.Join(filepath.Dir(r.f.path), name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, info.Mode().Perm())
-		if err != nil {
-			return litefile.Worded(op, err)
+		aside := filepath.Join(filepath.Dir(r.f.path), name)
+		err = atomicfile.Create(aside, func(w io.Writer) error {
+			_, err := w.Write(out)
+			return err
+		})
+		if err == nil {
+			err = os.Chmod(aside, info.Mode().Perm())
 		}
-		_, err = aside.Write(out)
-		return litefile.Worded(op, errors.Join(err, aside.Sync(), aside.Close()))
+		return litefile.Worded(op, err)
 	})
 	return name, err
 }
