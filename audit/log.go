@@ -241,6 +241,14 @@ func refuse(err error) error {
 	return fmt.Errorf("%w: %w", ErrNotWritable, err)
 }
 
+// located says where a full disk is.
+func located(err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return statedir.Cause(err)
+	}
+	return err
+}
+
 // wrap names the operation in an error that it returns.
 func wrap(err *error, operation string) {
 	if *err != nil {

@@ -15,7 +15,10 @@ import (
 // agent or command. A record names it, and the checkpoint over that record has the signatures of both; where
 // the old key is lost counts.old says 0.
 func (l *Log) RotateKey(ctx context.Context) (err error) {
-	defer wrap(&err, "rotate the log's key")
+	defer func() {
+		err = located(err)
+		wrap(&err, "rotate the log's key")
+	}()
 	printed := l.source.run(ctx)
 	if _, err := l.checkpoint(ctx, printed); err != nil && errors.Is(err, ErrTampered) {
 		return err

@@ -128,7 +128,7 @@ func (l *Log) Checkpoint(ctx context.Context) ([]byte, error) {
 		signed, err = l.checkpoint(ctx, l.source.run(ctx))
 	}
 	if err != nil && !errors.Is(err, ErrNoCheckpoint) {
-		return nil, fmt.Errorf("make a checkpoint: %w", err)
+		return nil, fmt.Errorf("make a checkpoint: %w", located(err))
 	}
 	return signed, err
 }

@@ -1120,6 +1120,8 @@ func TestTheTreeOnABadDisk(t *testing.T) {
 				}
 				if _, err := l.Checkpoint(t.Context()); acts && !errors.Is(err, fault) {
 					t.Errorf("a checkpoint: %v, want %v", err, fault)
+				} else if acts && fault == syscall.ENOSPC && !strings.Contains(err.Error(), "`memdesk info` says where it lies): make room there") {
+					t.Errorf("a checkpoint says neither where nor what to do: %v", err)
 				}
 				if met == 0 {
 					t.Fatal("the fault did not come")
