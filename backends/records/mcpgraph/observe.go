@@ -80,7 +80,7 @@ func (r repairer) Broken(ctx context.Context) ([]string, error) {
 
 func (r repairer) SetAside(ctx context.Context, ids []string) (string, error) {
 	const op = "set-aside"
-	name := filepath.Base(r.f.path) + ".aside-" + r.clock.Now().UTC().Format("20060102T150405.000000Z") + ".jsonl"
+	aside := r.f.path + ".aside-" + r.clock.Now().UTC().Format("20060102T150405.000000Z") + ".jsonl"
 	err := r.f.View(ctx, op, func(tx records.Tx) error {
 		wanted := map[string]bool{}
 		for _, id := range ids {
@@ -100,15 +100,11 @@ func (r repairer) SetAside(ctx context.Context, ids []string) (string, error) {
 		if err != nil {
 			return litefile.Worded(op, err)
 		}
-		aside := filepath.Join(filepath.Dir(r.f.path), name)
-		err = atomicfile.Create(aside, func(w io.Writer) error {
-			_, err := w.Write(out)
-			return err
-		})
+		err = atomicfile.Create(aside, func(w io.Writer) error { _, err := w.Write(out); return err })
 		if err == nil {
 			err = os.Chmod(aside, info.Mode().Perm())
 		}
 		return litefile.Worded(op, err)
 	})
-	return name, err
+	return filepath.Base(aside), err
 }
