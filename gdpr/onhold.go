@@ -223,7 +223,7 @@ func (d *Desk) readHolds() (*holds, error) {
 	for _, r := range all {
 		out.add(&r.Request)
 	}
-	if len(out.hashes) > 0 {
+	if len(out.hashes)+len(out.dirs) > 0 {
 		if out.key, err = suppress.ReadKey(d.dir("keys", "pseudonym")); err != nil {
 			return nil, atomicfile.Pathless(err)
 		}

@@ -13,9 +13,7 @@ type openDSR struct {
 	ID         string `json:"subject_request_id"`
 	Type       string `json:"subject_request_type"`
 	Submitted  string `json:"submitted_time"`
-	Regulation string `json:"regulation"`
 	Identities []struct {
-		Type   string `json:"identity_type"`
 		Value  string `json:"identity_value"`
 		Format string `json:"identity_format"`
 	} `json:"subject_identities"`

@@ -171,19 +171,6 @@ func (s *StorePlan) count(is func(*Step) bool) (n int64) {
 	return n
 }
 
-// Refs are the items of the steps with an action, for people.
-func (p *Plan) Refs(a Action) []model.Ref {
-	var out []model.Ref
-	for _, s := range p.Stores {
-		for _, st := range s.Steps {
-			if st.Action == a {
-				out = append(out, model.Ref{Store: st.Store, ID: st.ID})
-			}
-		}
-	}
-	return out
-}
-
 // shared says of a store, by its place in the plan, how many of its items are files that an earlier one shows too: an
 // item of each store is counted, and the file goes once.
 func (p *Plan) shared(fleet *backends.Fleet) map[int]string {

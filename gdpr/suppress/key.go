@@ -6,7 +6,9 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"hash"
 	"strings"
+	"sync"
 
 	"memdesk/gdpr/subject"
 	"memdesk/internal/keyfile"
@@ -14,8 +16,8 @@ import (
 
 // Key makes pseudonyms. Without it nobody can tell whose a pseudonym is; with it a typed id can be looked up.
 type Key struct {
-	id     string
-	secret []byte
+	id   string
+	idle *sync.Pool // of mac
 }
 
 const keyName = "pseudonym"
@@ -35,7 +37,7 @@ func keyOf(secret []byte, err error) (Key, error) {
 
 func newKey(secret []byte) Key {
 	sum := sha256.Sum256(append([]byte("memdesk-pseudonym-key-id\x00"), secret...))
-	return Key{id: hex.EncodeToString(sum[:4]), secret: secret}
+	return Key{hex.EncodeToString(sum[:4]), &sync.Pool{New: func() any { return &mac{Hash: hmac.New(sha256.New, secret)} }}}
 }
 
 // Pseudonym is "hmac:<key id>:<128 bits>" of an identifier, the same for any case and width.
@@ -56,34 +58,20 @@ func parseHash(s string) (subject.Sum, bool) {
 	return h, err == nil && n == len(h) && len(s) == 2*len(h)
 }
 
-// shortText bounds, in bytes, a text that sum hashes without an allocation. A sweep hashes every word of a
-// store.
-const shortText = 192
+// mac is an idle hash of a key, with room for what it hashes: a sweep hashes every word of a store.
+type mac struct {
+	hash.Hash
+	buf []byte
+}
 
 func (k Key) sum(label, text string) subject.Sum {
-	if len(k.secret) > sha256.BlockSize || len(label)+1+len(text) > shortText {
-		m := hmac.New(sha256.New, k.secret)
-		m.Write([]byte(label + "\x00" + text))
-		return subject.Sum(m.Sum(nil)[:16])
-	}
-	var in [sha256.BlockSize + shortText]byte // RFC 2104
-	var out [sha256.BlockSize + sha256.Size]byte
-	for i := range sha256.BlockSize {
-		b := byte(0)
-		if i < len(k.secret) {
-			b = k.secret[i]
-		}
-		in[i], out[i] = b^0x36, b^0x5c
-	}
-	n := sha256.BlockSize
-	n += copy(in[n:], label)
-	in[n] = 0
-	n++
-	n += copy(in[n:], text)
-	inner := sha256.Sum256(in[:n])
-	copy(out[sha256.BlockSize:], inner[:])
-	outer := sha256.Sum256(out[:])
-	return subject.Sum(outer[:16])
+	m := k.idle.Get().(*mac)
+	defer k.idle.Put(m)
+	m.Reset()
+	m.buf = append(append(append(m.buf[:0], label...), 0), text...)
+	m.Write(m.buf)
+	m.buf = m.Sum(m.buf[:0])
+	return subject.Sum(m.buf[:16])
 }
 
 // A text longer than longText, in bytes, is searched with the hashes of up to maxRemembered of its parts remembered:

@@ -15,6 +15,7 @@ import (
 
 	"memdesk/gdpr/subject"
 	"memdesk/internal/atomicfile"
+	"memdesk/internal/filelock"
 	"memdesk/internal/statedir"
 	"memdesk/model"
 )
@@ -157,32 +158,20 @@ func (l *List) begun() bool {
 // alone locks the list against other processes while it is read, changed and written. Files of an interrupted
 // write are removed.
 func (l *List) alone() (unlock func(), err error) {
-	busy := model.Errorf(model.Unavailable, "suppress", "the suppression list cannot be locked")
-	f, err := atomicfile.OS{}.OpenFile(l.path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, busy
-	}
-	for end := time.Now().Add(lockWait); ; time.Sleep(5 * time.Millisecond) {
-		got, err := f.TryLock(true)
-		if err == nil && got {
-			break
-		}
-		if err != nil || time.Now().After(end) {
-			_ = f.Close()
-			return nil, busy
-		}
-	}
-	temps, err := filepath.Glob(filepath.Join(filepath.Dir(l.path), "."+filepath.Base(l.path)+".tmp.*"))
+	f, err := atomicfile.Open(l.path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
 	if err == nil {
-		for _, t := range temps {
-			_ = os.Remove(t)
-		}
+		err = filelock.Wait(f, true)
 	}
-	return func() { _ = f.Close() }, nil
+	if err != nil {
+		_ = f.Close()
+		return nil, model.Errorf(model.Unavailable, "suppress", "the suppression list cannot be locked")
+	}
+	temps, _ := filepath.Glob(filepath.Join(filepath.Dir(l.path), "."+filepath.Base(l.path)+".tmp.*"))
+	for _, t := range temps {
+		_ = os.Remove(t)
+	}
+	return func() { _ = filelock.Close(f) }, nil
 }
-
-// lockWait bounds the wait for another process that writes the list.
-const lockWait = 10 * time.Second
 
 func hashTerms(k Key, t string) []Term {
 	var out []Term
