@@ -22,7 +22,7 @@ func (p *Plan) away(ctx context.Context, old Plan, run *runLog, fleet *backends.
 		})
 		if now >= 0 && !(p.Stores[now].empty() && (sp.Away > 0 || sp.stay() > 0)) {
 			if sp.Items -= sp.did("removed"); len(left) > 0 {
-				p.lookForMissing(ctx, now, sp.StorePlan, left, fleet)
+				p.lookForMissing(ctx, now, *sp.StorePlan, left, fleet)
 			}
 			continue
 		}
@@ -85,8 +85,8 @@ func (x *run) partAway(p *part, items int64) {
 }
 
 // missingItems is the row of items that an earlier plan found and that are still missing; without a store where none is.
-func missingItems(ctx context.Context, s model.Store, sp StorePlan) receipt.Layer {
-	gone := absent(ctx, s, sp.Missing)
+func missingItems(ctx context.Context, s model.Store, p *part) receipt.Layer {
+	gone := absent(ctx, s, p.Missing)
 	if len(gone) == 0 {
 		return receipt.Layer{}
 	}

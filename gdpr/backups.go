@@ -3,6 +3,7 @@ package gdpr
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,26 +62,11 @@ func (d *Desk) Backups(p Plan) []receipt.Backup {
 // expiry.
 func (d *Desk) kept(store string) []Backup {
 	for _, name := range []string{store, ""} {
-		var out []Backup
-		for _, b := range d.Policy.Backups {
-			if b.Store == name {
-				out = append(out, b)
-			}
-		}
-		if len(out) > 0 {
-			return out
+		if own := slices.DeleteFunc(slices.Clone(d.Policy.Backups), func(b Backup) bool { return b.Store != name }); len(own) > 0 {
+			return own
 		}
 	}
 	return []Backup{{Store: store}}
-}
-
-// backupsOf returns the backups of all stores.
-func (d *Desk) backupsOf(stores []receipt.Store) []receipt.Backup {
-	var out []receipt.Backup
-	for _, s := range stores {
-		out = append(out, d.backups(s.Store, s.Kind)...)
-	}
-	return out
 }
 
 // storeExports says of which of the stores memdesk itself made whole copies, newest first, by the audit log: no
@@ -129,11 +115,11 @@ func (d *Desk) exportsNote(ctx context.Context, p Plan) string {
 }
 
 // copies are the backups of all stores, and memdesk's own exports of them.
-func (d *Desk) copies(ctx context.Context, stores []receipt.Store) ([]receipt.Backup, error) {
+func (d *Desk) copies(ctx context.Context, stores []receipt.Store) (out []receipt.Backup, err error) {
 	var names []string
 	for _, s := range stores {
-		names = append(names, s.Store)
+		names, out = append(names, s.Store), append(out, d.backups(s.Store, s.Kind)...)
 	}
 	own, err := d.storeExports(ctx, names)
-	return append(d.backupsOf(stores), own...), err
+	return append(out, own...), err
 }

@@ -114,7 +114,7 @@ type run struct {
 	approval *Approval
 
 	out   Outcome
-	parts []*part
+	parts []*part // of p, with what was done
 	// unlinked are open files without a name, read once for all stores.
 	unlinked map[string]string
 	gone     int64                          // items that the current run has removed from the current store

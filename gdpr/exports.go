@@ -74,22 +74,12 @@ func (d *Desk) exported(ctx context.Context, r *Request, n int, items int64) err
 	})
 }
 
-// openExports are those that are neither handed over nor deleted.
-func (r *Request) openExports() []receipt.Export {
-	var out []receipt.Export
+// exports are those of the request; open: those alone that are neither handed over nor deleted.
+func (r *Request) exports(open bool) (out []receipt.Export) {
 	for _, e := range r.Exports {
-		if e.State == receipt.ExportMade {
+		if !open || e.State == receipt.ExportMade {
 			out = append(out, e.told())
 		}
-	}
-	return out
-}
-
-// exports are all exports of the request.
-func (r *Request) exports() []receipt.Export {
-	var out []receipt.Export
-	for _, e := range r.Exports {
-		out = append(out, e.told())
 	}
 	return out
 }
@@ -105,7 +95,7 @@ func (d *Desk) MarkExport(ctx context.Context, id string, n int, state string) (
 	if err != nil {
 		return Due{}, err
 	}
-	open := r.openExports()
+	open := r.exports(true)
 	if n == 0 && len(open) == 1 {
 		n = open[0].N
 	}

@@ -96,7 +96,7 @@ func (x *run) receipt(ctx context.Context, clear nameless) error {
 		Begun: x.r.Begun.Format(time.RFC3339), Finished: now.Format(time.RFC3339), Ground: requestGround(x.r.Ground), Policy: policy,
 		Operator:  receipt.Party{Name: x.d.Operator.ID, Key: x.d.Operator.Key, Authenticated: x.d.Operator.Key != ""},
 		Forgotten: x.out.Forgotten, Redacted: x.out.Redacted, Stores: x.out.Stores, Layers: x.out.Layers,
-		Held: x.heldItems(), Attested: x.attestations(), Open: x.d.unreached(x.r, x.out), Exports: x.r.exports(), Backups: copies, Recipients: x.recipients(),
+		Held: x.heldItems(), Attested: x.attestations(), Open: x.d.unreached(x.r, x.out), Exports: x.r.exports(false), Backups: copies, Recipients: x.recipients(),
 		Suppression: receipt.Suppression{Active: true, Method: "keyed hashes of the identifiers; what names the person is refused at the gate and found by `memdesk gdpr sweep`"},
 		Notes:       append(limits(), x.r.Warnings...),
 	}
@@ -157,12 +157,12 @@ func limits() []string {
 // heldItems are the items on hold, by store and ground.
 func (x *run) heldItems() []receipt.Held {
 	var out []receipt.Held
-	for _, sp := range x.p.Stores {
-		for _, st := range sp.Steps {
+	for _, p := range x.parts {
+		for _, st := range p.Steps {
 			if st.Action != Held {
 				continue
 			}
-			h := receipt.Held{Store: sp.Store, Ground: citedArticles(st.Ground)}
+			h := receipt.Held{Store: p.Store, Ground: citedArticles(st.Ground)}
 			i := slices.IndexFunc(out, func(o receipt.Held) bool { return o.Store == h.Store && o.Ground == h.Ground })
 			if i < 0 {
 				i, out = len(out), append(out, h)
@@ -179,10 +179,8 @@ func (x *run) settle(ctx context.Context, now time.Time) error {
 	if err := x.closeCovered(ctx); err != nil {
 		return err
 	}
-	for _, path := range []string{x.d.statusFile(x.r.ID), x.d.dir("plans", x.r.ID+".json")} {
-		if err := removeIfThere(path); err != nil {
-			return err
-		}
+	if err := x.d.dropPlan(x.r.ID); err != nil {
+		return err
 	}
 	return x.close(ctx, now)
 }

@@ -17,7 +17,7 @@ import (
 // handles reports a process that still holds a removed file open: that of an item which the plan changes, or the temporary
 // file of that change, one whose bytes or name name the subject, or one that cannot be read to the end. Its bytes stay on the
 // disk until the process closes it. Only processes that this user may inspect are checked; false when there is no such file.
-func (x *run) handles(ctx context.Context, s model.Store, sp StorePlan) (receipt.Layer, bool) {
+func (x *run) handles(ctx context.Context, s model.Store, p *part) (receipt.Layer, bool) {
 	row := receipt.Layer{Store: s.Name, Layer: "open handles", Method: "removed files that processes hold open, byte scan", Verdict: model.VerdictPending}
 	root, err := filepath.EvalSymlinks(s.Location)
 	if err != nil || !filepath.IsAbs(root) {
@@ -28,7 +28,7 @@ func (x *run) handles(ctx context.Context, s model.Store, sp StorePlan) (receipt
 	}
 	var changed, closed []string
 	path := files(&s)
-	for _, st := range sp.Steps {
+	for _, st := range p.Steps {
 		if st.changes() {
 			changed = append(changed, path(st.ID))
 		}

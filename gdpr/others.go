@@ -138,7 +138,7 @@ func (x *run) rest(old Plan, l *runLog) (Plan, error) {
 	}
 	rest := Plan{Request: old.Request, Pseudonym: old.Pseudonym}
 	for _, p := range old.parts(l) {
-		sp := p.StorePlan
+		sp := *p.StorePlan
 		sp.Items -= p.did("removed")
 		var mine *part
 		if i := slices.IndexFunc(x.parts, func(o *part) bool { return o.Store == sp.Store && o.Where == sp.Where }); i >= 0 {

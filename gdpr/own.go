@@ -140,13 +140,13 @@ func (x *run) planned() (func(store, where, id string) bool, error) {
 		return nil, err
 	}
 	now, gone, known := map[model.Ref]bool{}, map[string]bool{}, map[string][]string{}
-	for _, sp := range x.p.Stores {
-		for _, place := range append(x.places(sp), sp.Store) {
-			known[place] = append(known[place], sp.place())
+	for _, p := range x.parts {
+		for _, place := range append(x.places(p), p.Store) {
+			known[place] = append(known[place], p.place())
 		}
-		for _, st := range sp.Steps {
+		for _, st := range p.Steps {
 			if st.Action == Forget {
-				now[model.Ref{Store: sp.place(), ID: st.ID}] = true
+				now[model.Ref{Store: p.place(), ID: st.ID}] = true
 			}
 		}
 	}
@@ -161,21 +161,21 @@ func (x *run) planned() (func(store, where, id string) bool, error) {
 }
 
 // places are the identities of a planned store, the older ones too where it is configured.
-func (x *run) places(sp StorePlan) []string {
-	if s, err := x.fleet.Store(sp.Store); err == nil && slices.Contains(s.Identities(), sp.Where) {
+func (x *run) places(p *part) []string {
+	if s, err := x.fleet.Store(p.Store); err == nil && slices.Contains(s.Identities(), p.Where) {
 		return s.Identities()
 	}
-	return []string{sp.place()}
+	return []string{p.place()}
 }
 
 // tied are the refs of items that go and that the store ties to the subject: such an id can be made from the
 // subject's own.
 func (x *run) tied() map[string]bool {
 	out := map[string]bool{}
-	for _, sp := range x.p.Stores {
-		for _, st := range sp.Steps {
+	for _, p := range x.parts {
+		for _, st := range p.Steps {
 			if st.Tied && (st.Action == Forget || st.NewID != "") {
-				out[model.Ref{Store: sp.Store, ID: st.ID}.String()] = true
+				out[model.Ref{Store: p.Store, ID: st.ID}.String()] = true
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 // part is the part of a plan in one store, with what its runs have done.
 type part struct {
-	StorePlan
+	*StorePlan
 	at  int     // its place in the plan, by which the journal knows it
 	log *runLog // nil: nothing was carried out
 
@@ -24,8 +24,8 @@ type part struct {
 // parts are a plan's parts, with the journal of its runs.
 func (p *Plan) parts(log *runLog) []*part {
 	var out []*part
-	for at, sp := range p.Stores {
-		one := &part{StorePlan: sp, at: at, log: log, unseen: map[string]bool{}}
+	for at := range p.Stores {
+		one := &part{StorePlan: &p.Stores[at], at: at, log: log, unseen: map[string]bool{}}
 		one.before = one.did("removed")
 		out = append(out, one)
 	}

@@ -1,6 +1,7 @@
 package gdpr
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,11 @@ type status struct {
 }
 
 func (d *Desk) statusFile(id string) string { return d.dir("runs", id+".status.json") }
+
+// dropPlan removes a request's report and plan.
+func (d *Desk) dropPlan(id string) error {
+	return cmp.Or(removeIfThere(d.statusFile(id)), removeIfThere(d.dir("plans", id+".json")))
+}
 
 // Report returns the result of a request's last run and its plan; NotFound when there was no run, or when the
 // request is complete: then the receipt tells it.
@@ -66,7 +72,7 @@ func (d *Desk) StatusReport(ctx context.Context, id string) (receipt.Report, err
 	now := d.Clock.Now()
 	due := r.due(now)
 	rep := receipt.Report{Request: r.ID, Subject: r.Pseudonym, State: string(r.State), Reason: r.Reason, Plan: r.PlanHash, Received: r.Received,
-		Deadline: due.Deadline.Format(dateForm), Due: due.Words, Made: now.UTC().Format(time.RFC3339), Exports: r.openExports()}
+		Deadline: due.Deadline.Format(dateForm), Due: due.Words, Made: now.UTC().Format(time.RFC3339), Exports: r.exports(true)}
 	if !r.Begun.IsZero() {
 		rep.Begun = r.Begun.UTC().Format(time.RFC3339)
 	}

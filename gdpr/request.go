@@ -229,7 +229,7 @@ type Due struct {
 
 // due judges a request's deadline at a time.
 func (r Request) due(now time.Time) Due {
-	out := Due{Request: r, Deadline: r.deadline(now), ExportsOpen: len(r.openExports())}
+	out := Due{Request: r, Deadline: r.deadline(now), ExportsOpen: len(r.exports(true))}
 	if r.State == StateApproved && !r.counts(now) {
 		out.State, out.Reason = StatePlanned, "the approval has expired: approve the plan again"
 	}

@@ -48,7 +48,7 @@ func (x *run) verify(ctx context.Context) error {
 		}
 	}
 	for _, m := range x.fleet.Members() {
-		if !slices.ContainsFunc(x.p.Stores, func(sp StorePlan) bool { return sp.Store == m.Name }) {
+		if !slices.ContainsFunc(x.parts, func(p *part) bool { return p.Store == m.Name }) {
 			x.row(receipt.Layer{Store: m.Name, Layer: "items", Verdict: model.VerdictUnaudited, Method: "none", Reason: "the store is in no part of the plan: plan again"})
 		}
 	}
@@ -106,7 +106,7 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, p *part) ([]receip
 			out = append(out, row)
 		}
 	}
-	add(missingItems(ctx, s, p.StorePlan))
+	add(missingItems(ctx, s, p))
 	add(c.onHold())
 	for _, st := range p.Steps {
 		if st.Layer == layerLink {
@@ -126,7 +126,7 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, p *part) ([]receip
 	add(versions)
 	commits, _ := history(ctx, x.m, s)
 	add(commits)
-	if row, ok := x.handles(ctx, s, p.StorePlan); ok {
+	if row, ok := x.handles(ctx, s, p); ok {
 		add(row)
 	}
 	add(c.recall(ctx))
@@ -198,8 +198,8 @@ func (x *run) besides(ctx context.Context, s model.Store) (*subject.Bystanders, 
 		return known, nil
 	}
 	var beside []model.Store
-	for _, sp := range x.p.Stores {
-		if o, err := x.fleet.Store(sp.Store); err == nil && o.Medium() == medium {
+	for _, p := range x.parts {
+		if o, err := x.fleet.Store(p.Store); err == nil && o.Medium() == medium {
 			beside = append(beside, o)
 		}
 	}

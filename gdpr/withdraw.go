@@ -80,10 +80,8 @@ func (d *Desk) withdraw(ctx context.Context, r *Request, reason string) error {
 			return err
 		}
 	}
-	for _, path := range []string{d.statusFile(r.ID), d.dir("plans", r.ID+".json")} {
-		if err := removeIfThere(path); err != nil {
-			return err
-		}
+	if err := d.dropPlan(r.ID); err != nil {
+		return err
 	}
 	return d.edit(ctx, r, func(r *Request) error {
 		r.void()

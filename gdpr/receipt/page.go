@@ -13,7 +13,7 @@ import (
 // Markdown is the receipt as a page to read and to print: layers that are not clean one by one, the rest as
 // numbers or, with all, a row for every kind. The signed file is the proof; the page says so.
 func (r Receipt) Markdown(keyID string, all bool) string {
-	p := newPage()
+	p := &page{}
 	p.line("# Receipt of an erasure")
 	p.facts([][2]string{
 		{"request", r.Request}, {"person", r.Subject + " (pseudonym; the id itself is not kept)"}, {"status", r.StatusWords()}, {"ground", r.Ground},
@@ -22,22 +22,22 @@ func (r Receipt) Markdown(keyID string, all bool) string {
 	})
 	p.line("")
 	p.line("%d items were forgotten, %d redacted, %d held back.", r.Forgotten, r.Redacted, Items(r.Held))
-	p.open(r.Open)
+	list(p, "Where the person still is", "", r.Open)
 	p.stores(r.Stores)
 	p.layers(r.Layers, all)
-	p.list("Attested", "Nobody could open these; a person looked at them.", len(r.Attested), func(i int) string { return r.Attested[i].String() })
-	p.list("Exports", "", len(r.Exports), func(i int) string { return r.Exports[i].String() })
-	p.list("Recipients", "", len(r.Recipients), func(i int) string { return r.Recipients[i].String() })
-	p.backups(r.Backups)
-	p.list("Limits", "", len(r.Notes), func(i int) string { return r.Notes[i] })
+	list(p, "Attested", "Nobody could open these; a person looked at them.", r.Attested)
+	list(p, "Exports", "", r.Exports)
+	list(p, "Recipients", "", r.Recipients)
+	list(p, "Backups", "", Folded(r.Backups))
+	list(p, "Limits", "", r.Notes)
 	p.line("")
 	p.line("This page is a copy for people. The signed file is the proof: `memdesk gdpr verify FILE` checks it offline, with `--key %s` also where this desk is not known.", p.cell(keyID))
 	return p.String()
 }
 
 // list writes a chapter of single lines; nothing where there are none.
-func (p *page) list(title, says string, n int, line func(int) string) {
-	if n == 0 {
+func list[T any](p *page, title, says string, lines []T) {
+	if len(lines) == 0 {
 		return
 	}
 	p.line("")
@@ -47,14 +47,9 @@ func (p *page) list(title, says string, n int, line func(int) string) {
 		p.line("%s", says)
 		p.line("")
 	}
-	for i := range n {
-		p.line("- %s", p.cell(line(i)))
+	for _, l := range lines {
+		p.line("- %s", p.cell(fmt.Sprint(l)))
 	}
-}
-
-// open writes the remaining work, and who finishes it.
-func (p *page) open(left []Left) {
-	p.list("Where the person still is", "", len(left), func(i int) string { return left[i].String() })
 }
 
 func (p *page) stores(stores []Store) {
@@ -98,14 +93,7 @@ func (p *page) layers(layers []Layer, all bool) {
 	for i, m := range how {
 		p.line("%d. %s", i+1, p.cell(m))
 	}
-	if notes := reached(layers); len(notes) > 0 {
-		p.line("")
-		p.line("## Out of reach")
-		p.line("")
-		for _, n := range notes {
-			p.line("- %s", p.cell(n))
-		}
-	}
+	list(p, "Out of reach", "", reached(layers))
 }
 
 // clean writes the clean layers of each store in a line, or as tables.
@@ -160,12 +148,6 @@ func (m *methods) number(method string) int {
 	}
 	*m = append(*m, method)
 	return len(*m)
-}
-
-// backups says until when copies out of reach may hold the subject.
-func (p *page) backups(all []Backup) {
-	all = Folded(all)
-	p.list("Backups", "", len(all), func(i int) string { return all[i].String() })
 }
 
 // group is layers of one kind with the same verdict and remarks.

@@ -1,6 +1,7 @@
 package receipt
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -60,12 +61,12 @@ func (r Report) JSON() ([]byte, error) {
 
 // Markdown is the report as a page to read and to print; all as for a receipt.
 func (r Report) Markdown(all bool) string {
-	p := newPage()
+	p := &page{}
 	p.line("# Where an erasure stands")
 	p.line("")
 	p.line("This is no receipt. Nothing of it is signed.")
 	p.facts([][2]string{{"request", r.Request}, {"person", r.Subject + " (pseudonym)"}, {"state", r.State}, {"received", r.Received},
-		{"deadline", r.Deadline + " (" + r.Due + ")"}, {"begun", orDash(r.Begun)}, {"this page is of", r.Made}, {"plan", orDash(r.Plan)}})
+		{"deadline", r.Deadline + " (" + r.Due + ")"}, {"begun", cmp.Or(r.Begun, "-")}, {"this page is of", r.Made}, {"plan", cmp.Or(r.Plan, "-")}})
 	if r.Reason != "" {
 		p.line("")
 		p.line("%s", p.cell(r.Reason))
@@ -83,22 +84,13 @@ func (r Report) Markdown(all bool) string {
 	}
 	p.stores(r.Stores)
 	p.layers(r.Layers, all)
-	p.list("Exports", "", len(r.Exports), func(i int) string { return r.Exports[i].String() })
-	p.backups(r.Backups)
+	list(p, "Exports", "", r.Exports)
+	list(p, "Backups", "", Folded(r.Backups))
 	return p.String()
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }
 
 // page is a Markdown text with every foreign word escaped.
 type page struct{ strings.Builder }
-
-func newPage() *page { return &page{} }
 
 func (p *page) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
 
