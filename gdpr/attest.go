@@ -165,13 +165,11 @@ func (d *Desk) sumOfLayer(ctx context.Context, r *Request, m *subject.Matcher, f
 	if ctx.Err() != nil {
 		return "", model.FromContext(ctx, "gdpr-attest")
 	}
-	l := layers[i]
-	l.Reason = whyLeft(m, l)
-	row := scanRow(s, l, scan[0])
+	row := rowOf(m, s, layers[i], scan[0])
 	if err := attestable(row); err != nil {
 		return "", err
 	}
-	return layerSum(ctx, s, l, row)
+	return layerSum(ctx, s, layers[i], row)
 }
 
 // sumOfRow is the hash for a row that is no layer of the medium: its words come from the last run.
@@ -333,8 +331,7 @@ func (r *Request) looked(ctx context.Context, m *subject.Matcher, s model.Store,
 	if a == nil {
 		return nil, nil
 	}
-	l.Reason = whyLeft(m, l)
-	row := scanRow(s, l, scan)
+	row := rowOf(m, s, l, scan)
 	if row.Verdict != model.VerdictUnaudited {
 		return nil, nil
 	}

@@ -203,14 +203,28 @@ func TestAPathThatALinkLeadsTo(t *testing.T) {
 		}
 		w.more = []backends.StoreConfig{{Name: "links", Kind: tt.kind, Path: filepath.Join(w.dir, tt.path)}}
 		w.open()
-		out, err := w.erase(w.plan(w.file().ID))
+		r := w.file()
+		out, err := w.erase(w.plan(r.ID))
 		if err != nil || out.Status != "complete_in_scope" {
 			t.Errorf("%s: %s, %q, %v", tt.dir, out.Status, out.Problems, err)
 		}
+		looked := gdpr.Looked{Store: "links", Ground: "Art. 17(3)(e)"}
 		for _, l := range out.Layers {
+			if strings.HasSuffix(l.Layer, "hers2.md") {
+				looked.Layers = append(looked.Layers, l.Layer)
+			}
 			if hers := strings.HasSuffix(l.Layer, "hers2.md"); strings.HasSuffix(l.Layer, "other.md") && l.Hits != 0 || hers && (l.Hits != 1 || !strings.Contains(l.Reason, "the path that it leads to")) {
 				t.Errorf("%s: %+v", tt.dir, l)
 			}
+		}
+		if _, err := w.desk.Attest(t.Context(), r.ID, w.fleet, looked); err != nil {
+			t.Errorf("%s: %v", tt.dir, err)
+		}
+		out, err = w.erase(w.plan(r.ID))
+		if err != nil || slices.ContainsFunc(out.Layers, func(l receipt.Layer) bool {
+			return strings.HasSuffix(l.Layer, "hers2.md") && l.Verdict != model.VerdictAttested
+		}) {
+			t.Errorf("%s: attested: %v, %+v", tt.dir, err, out.Layers)
 		}
 	}
 }

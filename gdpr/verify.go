@@ -344,11 +344,7 @@ func (c *check) layer(ctx context.Context, l model.Layer, scan layerScan) (recei
 		c.attestRow(c.s, &row)
 		return row, nil
 	}
-	l.Reason = whyLeft(c.m, l)
-	row := scanRow(c.s, l, scan)
-	if leads(c.m, l) {
-		row.Method, row.Hits = "the path that it leads to", row.Hits+1
-	}
+	row := rowOf(c.m, c.s, l, scan)
 	_, kept := c.held[l.ItemID]
 	if attached(l) { // another request may hold an item that does not name this subject
 		kept = kept || c.q.holds.by(l.ItemID) != ""
@@ -431,6 +427,16 @@ func scanRow(s model.Store, l model.Layer, scan layerScan) receipt.Layer {
 		row.Verdict, row.Hits, row.Held, row.Reason = model.VerdictOutOfScope, all, true, "all of it is the text of what is on hold"
 	case l.Rows: // clean, and perhaps a part of its file alone
 		row.Reason = l.Reason
+	}
+	return row
+}
+
+// rowOf is scanRow, of a symbolic link with the path that it leads to.
+func rowOf(m *subject.Matcher, s model.Store, l model.Layer, scan layerScan) receipt.Layer {
+	l.Reason = whyLeft(m, l)
+	row := scanRow(s, l, scan)
+	if leads(m, l) {
+		row.Method, row.Hits = "the path that it leads to", row.Hits+1
 	}
 	return row
 }
