@@ -87,15 +87,11 @@ func (d *Desk) approve(ctx context.Context, id, planHash, print string, sign fun
 	if !r.Planned(planHash) || r.PlanHash != p.Hash {
 		return Due{}, d.refused(ctx, &r, "gdpr-approve", "the plan is not the one that was shown: look at `memdesk gdpr plan` again")
 	}
-	why := ""
+	why := d.mayNotApprove(&r, print)
 	if sign == nil {
-		why = d.noSession(print)
-	}
-	if why == "" {
-		why = d.mayNotApprove(&r, print)
-	}
-	if why == "" && sign == nil && (d.Operator.ID == r.ByID || d.Operator.ID == r.By) {
-		why = noOther
+		if why = cmp.Or(d.noSession(print), why); why == "" && (d.Operator.ID == r.ByID || d.Operator.ID == r.By) {
+			why = noOther
+		}
 	}
 	if why != "" {
 		return Due{}, d.refused(ctx, &r, "gdpr-approve", why)

@@ -263,17 +263,37 @@ func (d *Desk) Hold(ctx context.Context, id string, holds ...Hold) (Due, error) 
 
 // without returns holds except those on the items of others.
 func without(key suppress.Key, holds, others []Hold) []Hold {
-	byID := map[string][]Hold{}
+	gone, on := make([]bool, len(holds)), onItem(key, holds)
 	for _, o := range others {
-		byID[o.ID] = append(byID[o.ID], o)
-	}
-	return slices.DeleteFunc(slices.Clone(holds), func(h Hold) bool {
-		alike := byID[h.ID]
-		if h.hashed() { // compare its hash with each other's id
-			alike = others
+		for _, i := range on(o) {
+			gone[i] = true
 		}
-		return slices.ContainsFunc(alike, func(o Hold) bool { return h.is(key, o) })
-	})
+	}
+	var out []Hold
+	for i, h := range holds {
+		if !gone[i] {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// onItem returns the function that gives the places of those holds that are on the item of another one. A hold has the
+// other's id or, by its own place, the hash of it.
+func onItem(key suppress.Key, holds []Hold) func(o Hold) []int {
+	byID, places := map[string][]int{}, []string{}
+	for i, h := range holds {
+		if byID[h.ID] = append(byID[h.ID], i); h.hashed() {
+			places = including(places, h.place())
+		}
+	}
+	return func(o Hold) (out []int) {
+		alike := slices.Clone(byID[o.ID])
+		for _, place := range places {
+			alike = append(alike, byID[key.Item(place, o.ID)]...)
+		}
+		return slices.DeleteFunc(alike, func(i int) bool { return !holds[i].is(key, o) })
+	}
 }
 
 // Unhold lifts holds, given by the store's identity or by its name at that time; NotFound when one does not
@@ -292,13 +312,13 @@ func (d *Desk) Unhold(ctx context.Context, id string, holds ...Hold) (Due, error
 	if err != nil {
 		return Due{}, model.E(model.Unavailable, op, atomicfile.Pathless(err))
 	}
-	held := func(h Hold) bool { return slices.ContainsFunc(r.Holds, func(o Hold) bool { return o.is(key, h) }) }
+	on := onItem(key, r.Holds)
 	holds = slices.Clone(holds)
 	for i, h := range holds {
-		if !held(h) { // another store may have the name by now
+		if len(on(h)) == 0 { // another store may have the name by now
 			holds[i].Where = ""
 		}
-		if !held(holds[i]) {
+		if len(on(holds[i])) == 0 {
 			return Due{}, model.Errorf(model.NotFound, op, "%s is not on hold under request %s", model.Ref{Store: h.Store, ID: h.ID}.String(), id)
 		}
 	}

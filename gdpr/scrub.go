@@ -135,21 +135,30 @@ func (x *run) scrub(ctx context.Context, s model.Store, p *part) error {
 	if err := x.tell(ctx, Progress{Store: s.Name, What: string(Scrub)}); err != nil {
 		return err
 	}
+	what, err := x.clean(ctx, s, p)
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		return model.FromContext(ctx, "gdpr-erase")
+	case what == notScrubbed && model.KindOf(err) == model.PermissionDenied: // the kind alone does not say what forbids the scrub
+		x.problem(s.Name, "%s: %s; remove the cause, then run the same command again", what, x.m.Redact(err.Error(), Erased))
+	default:
+		x.problem(s.Name, "%s: %s", what, model.KindOf(err))
+	}
+	return nil
+}
+
+const notScrubbed = "it could not be scrubbed"
+
+// clean scrubs a store, and says what an error kept it from.
+func (x *run) clean(ctx context.Context, s model.Store, p *part) (string, error) {
 	kept, err := x.keptLayers(ctx, s)
 	if err != nil {
-		if ctx.Err() != nil {
-			return model.FromContext(ctx, "gdpr-erase")
-		}
-		x.problem(s.Name, "it is not scrubbed, nobody can say what is on hold in it: %s", model.KindOf(err))
-		return nil
+		return "it is not scrubbed, nobody can say what is on hold in it", err
 	}
 	bystanders, held, err := x.spared(ctx, s, p)
 	if err != nil {
-		if ctx.Err() != nil {
-			return model.FromContext(ctx, "gdpr-erase")
-		}
-		x.problem(s.Name, "it is not scrubbed, nobody can say who else is in it, or what is on hold: %s", model.KindOf(err))
-		return nil
+		return "it is not scrubbed, nobody can say who else is in it, or what is on hold", err
 	}
 	removed, edited := touched(p.changed())
 	req := model.ScrubRequest{May: p.mayScrub(kept), MayEdit: p.planned(func(layer string) { p.unseen[layer] = true }),
@@ -168,20 +177,11 @@ func (x *run) scrub(ctx context.Context, s model.Store, p *part) error {
 	}
 	res, err := s.Maintainer.Scrub(ctx, req)
 	if err != nil {
-		if ctx.Err() != nil {
-			return model.FromContext(ctx, "gdpr-erase")
-		}
-		kind := model.KindOf(err)
-		why := string(kind)
-		if kind == model.PermissionDenied { // the kind alone does not say what forbids the scrub
-			why = x.m.Redact(err.Error(), Erased) + "; remove the cause, then run the same command again"
-		}
-		x.problem(s.Name, "it could not be scrubbed: %s", why)
-		return nil
+		return notScrubbed, err
 	}
 	p.scrubbed = slices.DeleteFunc(res, func(l model.LayerResult) bool { return kept[l.Layer] }) // verification reports them
 	for _, l := range p.scrubbed {
 		p.pending = p.pending || l.Verdict == model.VerdictPending
 	}
-	return nil
+	return "", nil
 }
