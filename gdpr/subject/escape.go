@@ -347,72 +347,76 @@ func encodedWord(b []byte) int {
 	return len(b) - len(parts[3])
 }
 
+// plainEscapes are the characters that stand behind a backslash alone.
+var plainEscapes = [256]string{'n': "\n", 'r': "\r", 't': "\t", 'b': "\b", 'f': "\f", 'v': "\v", '"': `"`, '\'': "'", '/': "/", '\\': `\`}
+
 // backslash resolves an escape of JSON, of a programming language or of git.
 func backslash(b []byte) (string, int) {
 	if len(b) < 2 {
 		return "", 0
 	}
-	number := func(from, most, base int) (uint64, int) {
-		to := from
-		for to < len(b) && to < from+most && hexDigit[b[to]] != 0 && int(hexDigit[b[to]]) <= base {
-			to++
-		}
-		n, err := strconv.ParseUint(string(b[from:to]), base, 32)
-		if err != nil {
-			return 0, 0
-		}
-		return n, to - from
-	}
-	switch c := b[1]; c {
-	case 'n', 'r', 't', 'b', 'f', 'v':
-		return " \n\r\t\b\f\v"[strings.IndexByte("xnrtbfv", c):][:1], 2
-	case '"', '\'', '/', '\\':
-		if n := rtfByte(b); n >= utf8.RuneSelf {
-			return string([]byte{n}), 4
-		}
-		return string(c), 2
-	case 'e':
-		if len(b) > 2 && b[2] == '[' {
-			return "\x1b", 2
-		}
-		return "", 0
-	case 'x', 'u', 'U':
-		if len(b) > 2 && b[2] == '{' {
-			if n, k := number(3, 8, 16); k > 0 && 3+k < len(b) && b[3+k] == '}' {
-				return string(rune(n)), 4 + k
-			}
-			return "", 0
-		}
-		// Of RTF, with the byte that other programs read. In JavaScript 20xx is punctuation, in RTF it would be N'Ko.
-		if n, k := number(2, 5, 10); c == 'u' && k > 0 && b[2] != '0' && n/100 != 20 && rtfByte(b[2+k:]) > 0 {
-			return string(rune(n)), 6 + k
-		} else if c == 'u' && k > 1 && k < 4 && n >= utf8.RuneSelf && len(b) > 2+k && b[2+k] == '?' {
-			return string(rune(n)), 3 + k
-		}
-		want := map[byte]int{'x': 2, 'u': 4, 'U': 8}[c]
-		n, k := number(2, want, 16)
-		switch {
-		case k != want:
-			return "", 0
-		case c == 'x':
-			return string([]byte{byte(n)}), 4
-		case c == 'u' && utf16.IsSurrogate(rune(n)) && len(b) >= 12 && b[6] == '\\' && b[7] == 'u':
-			low, k := number(8, 4, 16)
-			if r := utf16.DecodeRune(rune(n), rune(low)); k == 4 && r != utf8.RuneError {
-				return string(r), 12
-			}
-		}
-		return string(rune(n)), 2 + want
-	}
-	if n, k := number(1, 3, 8); k == 3 && n < 256 {
+	n, k := number(b, 1, 3, 8)
+	switch c := b[1]; {
+	case rtfByte(b) >= utf8.RuneSelf:
+		return string([]byte{rtfByte(b)}), 4
+	case plainEscapes[c] != "":
+		return plainEscapes[c], 2
+	case bytes.HasPrefix(b, []byte(`\e[`)):
+		return "\x1b", 2
+	case c == 'x', c == 'u', c == 'U':
+		return codePoint(b)
+	case k == 3 && n < 256:
 		return string([]byte{byte(n)}), 4
-	} else if k == 1 && n == 0 {
+	case k == 1 && n == 0:
 		return " ", 2
-	}
-	if c := b[1]; c > ' ' && c < 0x7f && asciiFold[c] == 0 { // of Markdown (CommonMark, 2.4)
+	case c > ' ' && c < 0x7f && asciiFold[c] == 0: // of Markdown (CommonMark, 2.4)
 		return string(c), 2
 	}
 	return "", 0
+}
+
+// number reads up to so many digits of a base in b; n is how many there are, 0 for none.
+func number(b []byte, from, most, base int) (value uint64, n int) {
+	to := from
+	for to < len(b) && to < from+most && hexDigit[b[to]] != 0 && int(hexDigit[b[to]]) <= base {
+		to++
+	}
+	if to == from {
+		return 0, 0
+	}
+	value, _ = strconv.ParseUint(string(b[from:to]), base, 32) // eight digits at most
+	return value, to - from
+}
+
+// codePoint resolves an escape that gives a character's number.
+func codePoint(b []byte) (string, int) {
+	c := b[1]
+	if len(b) > 2 && b[2] == '{' {
+		if n, k := number(b, 3, 8, 16); k > 0 && 3+k < len(b) && b[3+k] == '}' {
+			return string(rune(n)), 4 + k
+		}
+		return "", 0
+	}
+	// Of RTF, with the byte that other programs read. In JavaScript 20xx is punctuation, in RTF it would be N'Ko.
+	if n, k := number(b, 2, 5, 10); c == 'u' && k > 0 && b[2] != '0' && n/100 != 20 && rtfByte(b[2+k:]) > 0 {
+		return string(rune(n)), 6 + k
+	} else if c == 'u' && k > 1 && k < 4 && n >= utf8.RuneSelf && len(b) > 2+k && b[2+k] == '?' {
+		return string(rune(n)), 3 + k
+	}
+	want := map[byte]int{'x': 2, 'u': 4, 'U': 8}[c]
+	n, k := number(b, 2, want, 16)
+	switch {
+	case k != want:
+		return "", 0
+	case c == 'x':
+		return string([]byte{byte(n)}), 4
+	case c == 'u' && utf16.IsSurrogate(rune(n)) && len(b) >= 12 && b[6] == '\\' && b[7] == 'u':
+		low, k := number(b, 8, 4, 16)
+		if r := utf16.DecodeRune(rune(n), rune(low)); k == 4 && r != utf8.RuneError {
+			return string(r), 12
+		}
+	}
+	return string(rune(n)), 2 + want
 }
 
 // rtfMark is in every RTF file, near its beginning.

@@ -203,7 +203,27 @@ func gapOf(b []byte) gap {
 		return gap{text: " ", parts: true}
 	}
 	b = bytes.TrimSuffix(bytes.TrimPrefix(b, []byte("==")), []byte("==")) // a highlight of Obsidian
-	var t []byte
+	t := gapText(b)
+	g := gap{text: string(t)}
+	head, tail, line := bytes.Cut(t, []byte("\n"))
+	quoted := line && len(bytes.Trim(tail, " >#|/*-;%!")) == 0
+	last, mark := string(bytes.TrimRight(head, " ")), bytes.Trim(tail, " ")
+	g.listed = quoted && (string(mark) == "-" || bytes.HasPrefix(mark, []byte("##")) || bytes.Contains(b, []byte("\n* "))) || itemEnd.Match(b)
+	g.line, g.hyphenated = quoted && last == "", quoted && last == "-"
+	switch g.text {
+	case "-", "_", ".", "+":
+		g.slug, g.parts = true, true
+	case "", " ", "'", "''", `\'`:
+		g.parts = true
+	default:
+		g.parts = g.line || g.hyphenated
+		g.comma = slices.Contains([]string{",", ", ", " , ", ";", "; "}, g.text) || quoted && (last == "," || last == ";")
+	}
+	return g
+}
+
+// gapText is a gap with one character for each class.
+func gapText(b []byte) (t []byte) {
 	for i := 0; i < len(b) && len(t) < maxJoined; {
 		if b[i] == '<' || b[i] == ']' {
 			if n := markup(b[i:]); n > 1 || b[i] == ']' {
@@ -231,24 +251,7 @@ func gapOf(b []byte) gap {
 		}, t)
 		t = bytes.ReplaceAll(t, []byte("  "), []byte(" "))
 	}
-	g := gap{text: string(t)}
-	head, tail, line := bytes.Cut(t, []byte("\n"))
-	quoted := line && len(bytes.Trim(tail, " >#|/*-;%!")) == 0
-	head = bytes.TrimRight(head, " ")
-	mark := bytes.Trim(tail, " ")
-	g.listed = quoted && (string(mark) == "-" || bytes.HasPrefix(mark, []byte("##")) || bytes.Contains(b, []byte("\n* "))) || itemEnd.Match(b)
-	g.line, g.hyphenated = quoted && len(head) == 0, quoted && string(head) == "-"
-	switch g.text {
-	case "-", "_", ".", "+":
-		g.slug = true
-	case "", " ", "'", "''", `\'`, ". ", "- ", " -", " - ":
-	default:
-		g.comma = g.text == "," || g.text == ", " || g.text == " , " || g.text == ";" || g.text == "; " || quoted && (string(head) == "," || string(head) == ";")
-		g.parts = g.line || g.hyphenated
-		return g
-	}
-	g.parts = g.text != ". " && g.text != "- " && g.text != " -" && g.text != " - "
-	return g
+	return t
 }
 
 // gapClass is one character for all separators of the same class; 0 for a character that separates nothing.
