@@ -31,17 +31,9 @@ type span struct{ lo, hi int }
 // pieces yields the stretches of b that may name the subject in any layer, in order. packed is called with
 // each offset, except the first, that has magic bytes of compressed data; may be nil.
 func (m *Matcher) pieces(b []byte, packed func(at int), yield func(lo, hi int)) {
-	var due []span
+	due := stretches{most: len(b)}
+	add := due.add
 	short := m.reach - maxMark + maxJoined
-	floor := 0 // first offset of an occurrence after the last numbers
-	add := func(lo, hi int) {
-		lo, hi = max(0, lo, floor), min(len(b), hi)
-		if n := len(due); n > 0 && lo <= due[n-1].hi && lo >= due[n-1].lo {
-			due[n-1].hi = max(due[n-1].hi, hi)
-			return
-		}
-		due = append(due, span{lo, hi})
-	}
 	done := 0 // runs of base64 are known up to here
 	digits := 0
 	tried := 1                                                 // magic bytes were searched up to here
@@ -68,34 +60,17 @@ func (m *Matcher) pieces(b []byte, packed func(at int), yield func(lo, hi int)) 
 		last := digits
 		digits = 0
 		if kind&noiseBytes != 0 && kind&foreignBytes != 0 && numbers(b[at:end], m.foreign) {
-			// Numbers contain no markup: an occurrence beside or among them extends less far.
-			if n := len(due); n > 0 {
-				due[n-1].hi = min(due[n-1].hi, end+short)
-			}
-			floor = at - short
+			due.numbers(at-short, end+short) // they contain no markup: an occurrence beside or among them extends less far
 			continue
 		}
 		if m.phones && kind&digitBytes != 0 {
-			for _, c := range b[at:end] {
-				if c >= '0' && c <= '9' {
-					digits++
-				}
-			}
+			digits = countDigits(b[at:end])
 		}
 		if m.phones && digits+last >= 6 {
 			add(at-blockSize-m.reach, at+blockSize+m.reach)
 		}
 		if len(m.charsets) > 0 && (kind&noiseBytes != 0 || bytes.IndexByte(b[at:end], '~') >= 0) {
-			for k, c := range m.charsets {
-				for shifted[k] = max(shifted[k], at); shifted[k] < end; {
-					from, _, _, to, ok := c.shiftedAt(b, shifted[k], end, &line)
-					if !ok {
-						break
-					}
-					add(from-m.reach, to+m.reach)
-					shifted[k] = to
-				}
-			}
+			m.shiftedRuns(b, at, end, shifted, &line, add)
 		}
 		// A block of numbers has no letters and no markup, unless it is text in an older encoding: then an
 		// identifier must begin here.
@@ -113,13 +88,64 @@ func (m *Matcher) pieces(b []byte, packed func(at int), yield func(lo, hi int)) 
 			done = m.encodedRuns(b, max(done, at), end, add)
 		}
 	}
-	slices.SortStableFunc(due, func(a, b span) int { return a.lo - b.lo })
-	for i := 0; i < len(due); {
-		s := due[i]
-		for i++; i < len(due) && due[i].lo <= s.hi; i++ {
-			s.hi = max(s.hi, due[i].hi)
+	due.each(func(s span) { yield(whole(b, s.lo, -1), whole(b, s.hi, 1)) })
+}
+
+// stretches are parts of a text of most bytes.
+type stretches struct {
+	all         []span
+	floor, most int // floor: the first offset of an occurrence after the last numbers
+}
+
+func (s *stretches) add(lo, hi int) {
+	lo, hi = max(0, lo, s.floor), min(s.most, hi)
+	if n := len(s.all); n > 0 && lo <= s.all[n-1].hi && lo >= s.all[n-1].lo {
+		s.all[n-1].hi = max(s.all[n-1].hi, hi)
+		return
+	}
+	s.all = append(s.all, span{lo, hi})
+}
+
+// numbers bounds the last stretch and those to come.
+func (s *stretches) numbers(floor, until int) {
+	if n := len(s.all); n > 0 {
+		s.all[n-1].hi = min(s.all[n-1].hi, until)
+	}
+	s.floor = floor
+}
+
+// each yields the stretches in order, joined where they touch.
+func (s *stretches) each(yield func(span)) {
+	slices.SortStableFunc(s.all, func(a, b span) int { return a.lo - b.lo })
+	for i := 0; i < len(s.all); {
+		one := s.all[i]
+		for i++; i < len(s.all) && s.all[i].lo <= one.hi; i++ {
+			one.hi = max(one.hi, s.all[i].hi)
 		}
-		yield(whole(b, s.lo, -1), whole(b, s.hi, 1))
+		yield(one)
+	}
+}
+
+func countDigits(b []byte) (n int) {
+	for _, c := range b {
+		if c >= '0' && c <= '9' {
+			n++
+		}
+	}
+	return n
+}
+
+// shiftedRuns adds the runs of seven-bit charsets that begin in b[at:end]; those of each charset are known up to shifted.
+func (m *Matcher) shiftedRuns(b []byte, at, end int, shifted []int, line *span, add func(lo, hi int)) {
+	for k, c := range m.charsets {
+		for shifted[k] = max(shifted[k], at); shifted[k] < end; {
+			from, _, _, to, ok := c.shiftedAt(b, shifted[k], end, line)
+			if !ok {
+				break
+			}
+			add(from-m.reach, to+m.reach)
+			shifted[k] = to
+		}
 	}
 }
 
