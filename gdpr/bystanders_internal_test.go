@@ -63,3 +63,30 @@ func TestBystandersAlone(t *testing.T) {
 		}
 	}
 }
+
+// readings counts the reads of a shelf.
+type readings struct {
+	shelf
+	n *int
+}
+
+func (r readings) Read(ctx context.Context, id string) (model.Item, error) {
+	*r.n++
+	return r.shelf.Read(ctx, id)
+}
+
+// TestALeanSearchReadsAnItemOnce: what the pass has read is judged there, and only its id is kept.
+func TestALeanSearchReadsAnItemOnce(t *testing.T) {
+	m, err := subject.New("subj-ana")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, s := 0, shelf{}
+	for id, body := range map[string]string{"a": "subj-ana likes tea", "b": "tea", "c": "of subj-ana"} {
+		s[id] = model.Item{Header: model.Header{ID: id}, Body: body}
+	}
+	q, err := findLean(t.Context(), model.Store{Browser: readings{s, &n}}, m)
+	if err != nil || n != len(s) || len(q.found) != 2 || q.found[0].Item.Body+q.found[1].Item.Body != "" {
+		t.Errorf("%d reads of %d items, %+v, %v", n, len(s), q.found, err)
+	}
+}

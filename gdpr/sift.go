@@ -137,7 +137,7 @@ func (s *sieve) take(ctx context.Context, t model.Text, err error) bool {
 		all := join(t.ID, t.Body, t.Meta)
 		near = s.q.m.Near(all)
 		named = len(s.q.reasons[t.ID]) > 0 || !s.q.othersOnly && (s.q.m.Names(all) || (t.Binary || strings.IndexByte(t.Body, 0) >= 0) && s.q.m.NamesBytes([]byte(t.Body)))
-		if named && t.Whole != nil && !s.q.lean {
+		if named && t.Whole != nil {
 			it = t.Whole()
 		}
 	}
@@ -162,11 +162,11 @@ func (s *sieve) take(ctx context.Context, t model.Text, err error) bool {
 	q.bytes += int64(len(t.Body))
 	q.shut(t.ID, t.Body, closed)
 	q.note(t.ID, t.Body, t.Meta, near)
-	if named {
-		s.found = append(s.found, it)
-		if t.Whole == nil || q.lean {
-			s.unread[t.ID] = true
-		}
+	switch {
+	case named && q.lean && t.Whole != nil:
+		q.look(it) // keeps no text
+	case named:
+		s.found, s.unread[t.ID] = append(s.found, it), t.Whole == nil
 	}
 	if s.step != nil && q.items%toldEvery == 0 {
 		s.step(q.items)
