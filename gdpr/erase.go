@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -97,8 +96,6 @@ func (o *Outcome) advice(store, layer string) string {
 	}
 	return ""
 }
-
-func (o *Outcome) advised(store, layer string) bool { return o.advice(store, layer) != "" }
 
 // run is one run of an erasure.
 type run struct {
@@ -362,8 +359,7 @@ func (x *run) steps(ctx context.Context, p *part, s model.Store, called bool) er
 	if shut { // each step would be refused, and recorded
 		x.problem(p.Store, "it is read-only (%s): %d of its items stay", x.m.Redact(s.ReadOnlyReason, Erased), p.remaining())
 	}
-	path, removedFiles := files(&s), sync.OnceValue(func() map[string]bool { return x.removedFiles(p) })
-	locked := false
+	removed, locked := x.removedBefore(p, s), false
 	todo := make([]int, len(p.Steps))
 	for i := range todo {
 		todo[i] = i
@@ -399,7 +395,7 @@ func (x *run) steps(ctx context.Context, p *part, s model.Store, called bool) er
 			if (what == "removed" || called && what == "absent") && (st.Layer != layerQuarantine || st.Listed) {
 				x.gone++
 			}
-			if what == "absent" && st.Layer == layerItem && filepath.IsAbs(s.Location) && removedFiles()[path(st.ID)] {
+			if what == "absent" && removed(st) {
 				what = "removed"
 			}
 			if err := x.log.mark(p.at, i, what); err != nil {
@@ -413,23 +409,30 @@ func (x *run) steps(ctx context.Context, p *part, s model.Store, called bool) er
 	return nil
 }
 
-// removedFiles are the files that the steps of the stores before one in the plan removed: two stores may show one
-// directory.
-func (x *run) removedFiles(of *part) map[string]bool {
-	out := map[string]bool{}
-	for _, p := range x.parts[:of.at] {
-		s, err := x.fleet.Store(p.Store)
-		if err != nil || !filepath.IsAbs(s.Location) {
-			continue
-		}
-		path := files(&s)
-		for i, st := range p.Steps {
-			if st.Layer == layerItem && st.changes() && p.what(i) == "removed" {
-				out[path(st.ID)] = true
+// removedBefore reports whether the steps of the stores before one in the plan removed the file of a step: two stores may
+// show one directory.
+func (x *run) removedBefore(of *part, s model.Store) func(Step) bool {
+	gone := sync.OnceValue(func() map[string]bool {
+		out := map[string]bool{}
+		for _, p := range x.parts[:of.at] {
+			s, err := x.fleet.Store(p.Store)
+			if err != nil {
+				continue
+			}
+			path := files(&s)
+			for i, st := range p.Steps {
+				if st.Layer == layerItem && st.changes() && p.what(i) == "removed" {
+					out[path(st.ID)] = true
+				}
 			}
 		}
+		return out
+	})
+	path := files(&s)
+	return func(st Step) bool {
+		file := path(st.ID)
+		return st.Layer == layerItem && file != "" && gone()[file]
 	}
-	return out
 }
 
 // failed records why a step failed: the request that holds the item, else the error, redacted.

@@ -188,7 +188,7 @@ func leftIn(r *Request, out Outcome, l receipt.Layer, plan, erase string) receip
 		left.Do = "when the reader or the sync has gone: " + erase
 	case model.VerdictUnaudited:
 		left.Do = "put right what the reason names, or look at it yourself: " + attestCommand(r, l.Store, l.Layer) + "; then " + erase
-		if out.advised(l.Store, l.Layer) {
+		if out.advice(l.Store, l.Layer) != "" {
 			left.Do = "as said of the store"
 		}
 	case model.VerdictFailed:
@@ -213,17 +213,10 @@ func (d *Desk) unreached(r *Request, out Outcome) []receipt.Left {
 		if words := out.advice(l.Store, l.Layer); words != "" {
 			do = words + "; then " + again
 		}
-		left = append(left, receipt.Left{Store: l.Store, Layer: l.Layer, Verdict: l.Verdict, Reason: withWords(hitWords(l.Hits), []string{l.Reason}),
+		left = append(left, receipt.Left{Store: l.Store, Layer: l.Layer, Verdict: l.Verdict, Reason: withWords(fmt.Sprintf("%d %s", l.Hits, safetext.Noun(l.Hits, "hit")), []string{l.Reason}),
 			Do: do + "; or where it may stay: " + attestCommand(r, l.Store, l.Layer)})
 	}
 	return left
-}
-
-func hitWords(n int64) string {
-	if n == 1 {
-		return "1 hit"
-	}
-	return fmt.Sprintf("%d hits", n)
 }
 
 // attestCommand is the command that attests a layer.

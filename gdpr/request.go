@@ -12,6 +12,7 @@ import (
 	"memdesk/gdpr/sshsig"
 	"memdesk/gdpr/subject"
 	"memdesk/internal/atomicfile"
+	"memdesk/internal/safetext"
 	"memdesk/model"
 )
 
@@ -258,9 +259,4 @@ func (r Request) due(now time.Time) Due {
 	return out
 }
 
-func days(n int) string {
-	if n == 1 {
-		return "1 day"
-	}
-	return fmt.Sprintf("%d days", n)
-}
+func days(n int) string { return fmt.Sprintf("%d %s", n, safetext.Noun(int64(n), "day")) }
