@@ -167,12 +167,10 @@ func (d *Dir) writing(ctx context.Context, op string, fn func(*rootdir.Dir, Held
 	}
 	defer root.Close()
 	lock, err := root.LockDir(ctx, ".")
-	if err != nil && !errors.Is(err, model.Unsupported) {
+	if err != nil {
 		return err
 	}
-	if lock != nil {
-		defer lock.Unlock()
-	}
+	defer lock.Unlock()
 	if d.opt.Guard == nil {
 		return fn(root, unguarded{})
 	}

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/sys/unix"
+
 	"memdesk/backends/internal/sharedfd"
 	"memdesk/backends/internal/vitals"
 	"memdesk/model"
@@ -64,8 +66,8 @@ func Open(path string, readOnly bool, with ...Attached) (*File, error) {
 	case !info.Mode().IsRegular():
 		return nil, model.Errorf(model.InvalidInput, "open", "%q is not a regular file", info.Name())
 	}
-	if err := CheckReadable(abs); err != nil {
-		return nil, err
+	if err := unix.Access(abs, unix.R_OK); err != nil {
+		return nil, model.Errorf(model.PermissionDenied, "open", "the database cannot be read by this user: %w", err)
 	}
 	f := &File{Path: abs, Name: filepath.Base(abs), schemas: []string{"main"}, sidecars: []sidecars{noteSidecars(abs)}, readOnly: vitals.Unwritable(abs)}
 	if f.identity, err = identify(abs); err != nil {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 
 	"memdesk/backends/internal/litefile"
 	"memdesk/backends/internal/sharedfd"
@@ -156,7 +157,7 @@ func (d *Database) OpenLayer(ctx context.Context, id string) (io.ReadCloser, err
 	if err != nil {
 		return nil, litefile.Worded("layer", err)
 	}
-	f, err := sharedfd.Open(info, func() (*os.File, error) { return os.OpenFile(path, os.O_RDONLY|noFollow, 0) })
+	f, err := sharedfd.Open(info, func() (*os.File, error) { return os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW, 0) })
 	if err != nil {
 		return nil, litefile.Worded("layer", err)
 	}

@@ -61,7 +61,7 @@ func hold(ctx context.Context, name string, open func() (*os.File, error), valid
 		if err != nil {
 			return nil, err
 		}
-		taken, err := flock(f)
+		taken, err := filelock.Try(f, true)
 		if err == nil && taken && valid(f) {
 			return &Lock{f}, nil
 		}

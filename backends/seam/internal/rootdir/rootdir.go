@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -328,7 +329,7 @@ func (d *Dir) openSeen(name string, flag int) (*os.File, Meta, error) {
 	if !seen.Mode().IsRegular() {
 		return nil, Meta{}, fail("open", name, notPlain(seen))
 	}
-	f, err := d.root.OpenFile(path, flag|nonblock, 0)
+	f, err := d.root.OpenFile(path, flag|syscall.O_NONBLOCK, 0) // a pipe that replaced the file is not waited for
 	if err != nil {
 		return nil, Meta{}, fail("open", name, err)
 	}
@@ -569,7 +570,7 @@ func (m Meta) notFile() error {
 // Peek returns at most limit bytes from the beginning of the regular file at a path, which comes from the
 // operator: links are followed. It waits for no pipe.
 func Peek(path string, limit int64) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -1,19 +1,12 @@
-//go:build unix
-
 package rootdir
 
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"syscall"
 
-	"memdesk/internal/filelock"
 	"memdesk/model"
 )
-
-// nonblock keeps an open from waiting for the other end of a pipe that replaced the file.
-const nonblock = syscall.O_NONBLOCK
 
 // identify fills fields that the standard library does not expose.
 func (m *Meta) identify(fi fs.FileInfo) {
@@ -30,9 +23,6 @@ func owner(fi fs.FileInfo) (uid, gid int, ok bool) {
 	}
 	return int(st.Uid), int(st.Gid), true
 }
-
-// flock reports whether the lock was free.
-func flock(f *os.File) (bool, error) { return filelock.Try(f, true) }
 
 func kindOfErrno(err error) model.Kind {
 	switch {

@@ -1,5 +1,0 @@
-//go:build !unix
-
-package media
-
-const noFollow = 0
