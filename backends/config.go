@@ -12,6 +12,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"memdesk/internal/atomicfile"
 	"memdesk/internal/privatefile"
 	"memdesk/internal/statedir"
 	"memdesk/model"
@@ -335,7 +336,7 @@ func LoadConfig(reg *Registry, path string, explicit bool, env func(string) stri
 		return Config{}, model.E(model.InvalidInput, "config", fmt.Errorf("%s: %w", path, err))
 	}
 	if err != nil {
-		return Config{}, model.Errorf(model.InvalidInput, "config", "%s cannot be read: %s", path, reason(err))
+		return Config{}, model.Errorf(model.InvalidInput, "config", "%s cannot be read: %v", path, atomicfile.Pathless(err))
 	}
 	cfg, err := ParseConfig(reg, path, string(data))
 	if err != nil {
@@ -401,13 +402,4 @@ func ExpandPath(p, dir string, env func(string) string) string {
 		return p
 	}
 	return filepath.Join(dir, p)
-}
-
-// reason is an OS error without the path that the caller has already named.
-func reason(err error) string {
-	var pe *os.PathError
-	if errors.As(err, &pe) {
-		return pe.Err.Error()
-	}
-	return err.Error()
 }

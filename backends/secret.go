@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"memdesk/internal/atomicfile"
 	"memdesk/internal/privatefile"
 	"memdesk/model"
 )
@@ -43,7 +44,7 @@ func readSecret(e Env, name, env, file string) (model.Secret, error) {
 	case errors.Is(err, privatefile.ErrShared):
 		return model.Secret{}, model.E(model.PermissionDenied, "open", fmt.Errorf("%s_file: %w", name, err))
 	case err != nil:
-		return model.Secret{}, model.Errorf(model.InvalidInput, "open", "%s_file cannot be read: %s", name, reason(err))
+		return model.Secret{}, model.Errorf(model.InvalidInput, "open", "%s_file cannot be read: %v", name, atomicfile.Pathless(err))
 	case v == "":
 		return model.Secret{}, model.Errorf(model.InvalidInput, "open", "%s_file is empty", name)
 	}

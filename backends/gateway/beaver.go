@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"memdesk/internal/atomicfile"
 	"memdesk/model"
 )
 
@@ -34,19 +35,19 @@ const beaverLimit = 1 << 20
 func ReadBeaver(path string) (Mode, Config, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not block
 	if err != nil {
-		return "", Config{}, model.Errorf(kindOfFile(err), "open", "Beaver's config.json: %w", cause(err))
+		return "", Config{}, unreadBeaver(err)
 	}
 	defer f.Close() // opened for reading: closing loses nothing
 	info, err := f.Stat()
 	if err != nil {
-		return "", Config{}, model.Errorf(kindOfFile(err), "open", "Beaver's config.json: %w", cause(err))
+		return "", Config{}, unreadBeaver(err)
 	}
 	if !info.Mode().IsRegular() {
 		return "", Config{}, model.Errorf(model.InvalidInput, "open", "Beaver's config.json is no regular file: give the path of .beaver/config.json")
 	}
 	data, err := io.ReadAll(io.LimitReader(f, beaverLimit+1))
 	if err != nil {
-		return "", Config{}, model.Errorf(kindOfFile(err), "open", "Beaver's config.json: %w", cause(err))
+		return "", Config{}, unreadBeaver(err)
 	}
 	if len(data) > beaverLimit {
 		return "", Config{}, model.Errorf(model.InvalidInput, "open", "Beaver's config.json is larger than %d bytes", beaverLimit)
@@ -62,23 +63,15 @@ func ReadBeaver(path string) (Mode, Config, error) {
 	return mode, cfg, nil
 }
 
-func kindOfFile(err error) model.Kind {
+func unreadBeaver(err error) error {
+	kind := model.Unavailable
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return model.NotFound
+		kind = model.NotFound
 	case errors.Is(err, fs.ErrPermission):
-		return model.PermissionDenied
+		kind = model.PermissionDenied
 	}
-	return model.Unavailable
-}
-
-// cause is an OS error without its path.
-func cause(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
+	return model.Errorf(kind, "open", "Beaver's config.json: %w", atomicfile.Pathless(err))
 }
 
 // ParseBeaver applies the rules of the memory block (G1 to G4). It ignores keys that it does not know. The

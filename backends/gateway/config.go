@@ -222,9 +222,7 @@ func (c Config) filled() Config {
 		}
 	}
 	c.Scope = scope
-	if c.Clock == nil {
-		c.Clock = clock.System{}
-	}
+	c.Clock = clock.Or(c.Clock)
 	return c
 }
 

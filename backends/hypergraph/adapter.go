@@ -61,9 +61,7 @@ func Adapt(c Config) model.Store {
 	if len(c.Vocabulary.Tiers) == 0 {
 		c.Vocabulary = Recurse()
 	}
-	if c.Clock == nil {
-		c.Clock = clock.System{}
-	}
+	c.Clock = clock.Or(c.Clock)
 	if c.ReadOnly {
 		c.ReadOnlyReason = cmp.Or(c.ReadOnlyReason, "the store was opened for reading only")
 	}

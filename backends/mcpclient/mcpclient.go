@@ -62,9 +62,7 @@ type store struct {
 
 // Open asks a server for its tools. Unsupported for one with neither sort.
 func Open(ctx context.Context, c Config) (model.Store, error) {
-	if c.Clock == nil {
-		c.Clock = clock.System{}
-	}
+	c.Clock = clock.Or(c.Clock)
 	l, err := mcplink.New(mcplink.Config{Command: c.Command, Args: c.Args, BaseURL: c.BaseURL, Token: c.Token, Now: c.Clock.Now})
 	if err != nil {
 		return model.Store{}, err

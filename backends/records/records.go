@@ -202,9 +202,7 @@ type store struct {
 
 // New makes a store. It owns the DB and closes it.
 func New(c Config) model.Store {
-	if c.Clock == nil {
-		c.Clock = clock.System{}
-	}
+	c.Clock = clock.Or(c.Clock)
 	a := &store{Config: c, scanner: verdicts.New()}
 	s := model.Store{
 		Name: c.Name, Kind: c.Kind, Location: c.Location,

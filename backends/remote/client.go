@@ -61,10 +61,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	if !c.Token.IsSet() {
 		return model.Store{}, model.Errorf(model.InvalidInput, "open", "a remote store needs a token: set token_env or token_file")
 	}
-	if c.Clock == nil {
-		c.Clock = clock.System{}
-	}
-	r := &client{base: base, token: c.Token, clock: c.Clock, host: base.Host + base.Path, http: &http.Client{
+	r := &client{base: base, token: c.Token, clock: clock.Or(c.Clock), host: base.Host + base.Path, http: &http.Client{
 		Transport:     &http.Transport{MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute, ResponseHeaderTimeout: 2 * time.Minute},
 		CheckRedirect: endpoint.NoRedirect,
 	}}

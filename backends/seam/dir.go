@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/internal/atomicfile"
 	"memdesk/internal/clock"
 	"memdesk/model"
 )
@@ -86,9 +87,7 @@ func OpenDir(path string, opt DirOptions) (*Dir, error) {
 		opt.FileMode = 0o644
 	}
 	opt.Strategy = cmp.Or(opt.Strategy, StrategyNone)
-	if opt.Clock == nil {
-		opt.Clock = clock.System{}
-	}
+	opt.Clock = clock.Or(opt.Clock)
 	d := &Dir{path: path, opt: opt}
 	root, err := d.open("open")
 	if err != nil {
@@ -159,7 +158,7 @@ func (d *Dir) writing(ctx context.Context, op string, fn func(*rootdir.Dir, Held
 	}
 	if root == nil {
 		if err := os.MkdirAll(d.path, d.opt.RootMode); err != nil {
-			return model.Errorf(model.PermissionDenied, op, "the store's directory cannot be made: %w", cause(err))
+			return model.Errorf(model.PermissionDenied, op, "the store's directory cannot be made: %w", atomicfile.Pathless(err))
 		}
 		if root, err = rootdir.Open(d.path, d.opt.Fault); err != nil {
 			return err
@@ -187,14 +186,6 @@ type unguarded struct{}
 
 func (unguarded) Check() error { return nil }
 func (unguarded) Release()     {}
-
-func cause(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
-}
 
 func name(at Locator) string {
 	if at.IsRoot() {

@@ -47,9 +47,7 @@ type Config struct {
 
 // Adapt makes a store of a backend. The store owns the backend and closes it.
 func Adapt(c Config) model.Store {
-	if c.Clock == nil {
-		c.Clock = clock.System{}
-	}
+	c.Clock = clock.Or(c.Clock)
 	if c.Statuses == nil {
 		c.Statuses = Statuses()
 	}

@@ -19,6 +19,14 @@ type System struct{}
 // Now is time.Now.
 func (System) Now() time.Time { return time.Now() }
 
+// Or is c, or the machine's clock for nil.
+func Or(c Clock) Clock {
+	if c == nil {
+		return System{}
+	}
+	return c
+}
+
 // Fixed is a clock that stands still: for tests and the screenshots (ui/shots).
 type Fixed time.Time
 

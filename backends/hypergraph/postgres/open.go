@@ -90,9 +90,6 @@ func connect(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Clock == nil {
-		cfg.Clock = clock.System{}
-	}
 	cfg.Workspace = cmp.Or(cfg.Workspace, DefaultWorkspace)
 	if err := sqlgraph.PlainText(op, "the workspace", cfg.Workspace); err != nil {
 		return nil, err
@@ -101,7 +98,7 @@ func connect(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, worded(op, err)
 	}
-	s := &Store{workspace: cfg.Workspace, clock: cfg.Clock, pool: pool, location: location(p.ConnConfig, cfg.Workspace), asked: cfg.ReadOnly, distributed: cfg.Distributed, vectors: sqlgraph.NewVectorCache()}
+	s := &Store{workspace: cfg.Workspace, clock: clock.Or(cfg.Clock), pool: pool, location: location(p.ConnConfig, cfg.Workspace), asked: cfg.ReadOnly, distributed: cfg.Distributed, vectors: sqlgraph.NewVectorCache()}
 	s.ops = newOps(s, nil)
 	if err := pool.Ping(ctx); err != nil {
 		pool.Close()

@@ -52,10 +52,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 }
 
 func newStore(file *litefile.File, c clock.Clock) *Store {
-	if c == nil {
-		c = clock.System{}
-	}
-	s := &Store{file: file, clock: c, cache: vectorCache{VectorCache: sqlgraph.NewVectorCache()}}
+	s := &Store{file: file, clock: clock.Or(c), cache: vectorCache{VectorCache: sqlgraph.NewVectorCache()}}
 	s.ops = newOps(s, nil)
 	return s
 }

@@ -52,7 +52,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		_ = f.Close() // the first error counts
 		return model.Store{}, err
 	}
-	c.Clock = cmp.Or[clock.Clock](c.Clock, clock.System{})
+	c.Clock = clock.Or(c.Clock)
 	var recent *records.Recent
 	if c.Locks != "" {
 		recent = records.NewRecent(filepath.Dir(c.Locks), f.path, c.Clock)

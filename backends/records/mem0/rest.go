@@ -35,10 +35,7 @@ func openServer(ctx context.Context, c Config) (model.Store, error) {
 	if err != nil {
 		return model.Store{}, err
 	}
-	s := &server{api: api, user: c.UserID, clock: c.Clock}
-	if s.clock == nil {
-		s.clock = clock.System{}
-	}
+	s := &server{api: api, user: c.UserID, clock: clock.Or(c.Clock)}
 	db, err := records.NewMirror(strings.Split("id scope at size expired raw", " "), s.fill, s.api.Close)
 	if err != nil {
 		return model.Store{}, err

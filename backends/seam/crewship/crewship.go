@@ -79,10 +79,7 @@ func Open(ctx context.Context, cfg Config) (model.Store, error) {
 	if err != nil {
 		return model.Store{}, err
 	}
-	s := &store{cfg: cfg, at: at, clock: cfg.Clock, facts: texts.NewMemory(examine)}
-	if s.clock == nil {
-		s.clock = clock.System{}
-	}
+	s := &store{cfg: cfg, at: at, clock: clock.Or(cfg.Clock), facts: texts.NewMemory(examine)}
 	sweepCopies()
 	if s.api, err = newAPI(cfg); err != nil {
 		return model.Store{}, err

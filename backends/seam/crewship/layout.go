@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"memdesk/internal/atomicfile"
 	"memdesk/model"
 )
 
@@ -122,13 +123,7 @@ func names(path, key string) (map[string]bool, error) {
 }
 
 // reason is an error's words without the path of the os package.
-func reason(err error) string {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err.Error()
-	}
-	return err.Error()
-}
+func reason(err error) string { return atomicfile.Pathless(err).Error() }
 
 // looksLikeMemory recognises a .memory directory under another name.
 func looksLikeMemory(children map[string]bool) bool {

@@ -70,10 +70,7 @@ func Open(ctx context.Context, cfg Config) (model.Store, error) {
 	if err := model.FromContext(ctx, "open"); err != nil {
 		return model.Store{}, err
 	}
-	s := &store{cfg: cfg, clock: cfg.Clock, path: cfg.Path, limits: map[string]int{"MEMORY.md": memoryLimit, "USER.md": userLimit}}
-	if s.clock == nil {
-		s.clock = clock.System{}
-	}
+	s := &store{cfg: cfg, clock: clock.Or(cfg.Clock), path: cfg.Path, limits: map[string]int{"MEMORY.md": memoryLimit, "USER.md": userLimit}}
 	if err := s.locate(); err != nil {
 		return model.Store{}, err
 	}

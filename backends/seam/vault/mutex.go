@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"memdesk/backends/seam"
+	"memdesk/internal/atomicfile"
 	"memdesk/internal/clock"
 	"memdesk/model"
 )
@@ -62,7 +63,7 @@ func (m mutex) acquire(ctx context.Context) (seam.Held, error) {
 	for _, k := range m.keys {
 		if err := os.MkdirAll(filepath.Join(m.base, k), 0o755); err != nil {
 			h.drop()
-			return nil, model.Errorf(model.PermissionDenied, "lock", "AgentM's lock directory cannot be made: %w", bare(err))
+			return nil, model.Errorf(model.PermissionDenied, "lock", "AgentM's lock directory cannot be made: %w", atomicfile.Pathless(err))
 		}
 		one, err := w.take(ctx, m.path(k))
 		if err != nil {
@@ -152,7 +153,7 @@ func (w *watcher) take(ctx context.Context, path string) (held, error) {
 			return l, nil
 		}
 		if !errors.Is(err, fs.ErrExist) && !errors.Is(err, errTaken) && !errors.Is(err, fs.ErrPermission) {
-			return held{}, model.Errorf(model.Unavailable, "lock", "AgentM's lock cannot be taken: %w", bare(err))
+			return held{}, model.Errorf(model.Unavailable, "lock", "AgentM's lock cannot be taken: %w", atomicfile.Pathless(err))
 		}
 		met = true
 		s, serr := w.observe(path)
@@ -183,7 +184,7 @@ func late(path string, cause error) error {
 		return model.Errorf(model.Locked, "lock", "the vault's lock was left by a dead writer and cannot be taken over: %w; empty and remove it when no agent is writing", errInside)
 	}
 	where := filepath.Join("locks", filepath.Base(filepath.Dir(path)))
-	return model.Errorf(model.PermissionDenied, "lock", "AgentM's lock cannot be made or removed in its directory %s: %w; give the directory to this user", where, bare(cause))
+	return model.Errorf(model.PermissionDenied, "lock", "AgentM's lock cannot be made or removed in its directory %s: %w; give the directory to this user", where, atomicfile.Pathless(cause))
 }
 
 // wait sleeps, or returns late where it no longer does.

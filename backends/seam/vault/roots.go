@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"memdesk/internal/atomicfile"
 	"memdesk/model"
 )
 
@@ -179,13 +180,13 @@ func readConfig(path string) (agentmConfig, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return agentmConfig{}, model.Errorf(model.NotFound, "open", "there is no %s", configName)
 	case err != nil:
-		return agentmConfig{}, model.Errorf(model.PermissionDenied, "open", "%s cannot be read: %w", configName, bare(err))
+		return agentmConfig{}, model.Errorf(model.PermissionDenied, "open", "%s cannot be read: %w", configName, atomicfile.Pathless(err))
 	case !st.Mode().IsRegular() || st.Size() > configLimit:
 		return loud("is no plain file of at most %d bytes", configLimit)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return agentmConfig{}, model.Errorf(model.PermissionDenied, "open", "%s cannot be read: %w", configName, bare(err))
+		return agentmConfig{}, model.Errorf(model.PermissionDenied, "open", "%s cannot be read: %w", configName, atomicfile.Pathless(err))
 	}
 	var all map[string]json.RawMessage
 	if json.Unmarshal(data, &all) != nil || all == nil {
@@ -252,7 +253,7 @@ func directory(what, path string) (string, error) {
 	case errors.Is(err, fs.ErrPermission):
 		return "", model.Errorf(model.PermissionDenied, "open", "%s may not be looked at by this user", what)
 	}
-	return "", model.Errorf(model.Unavailable, "open", "%s cannot be looked at: %w", what, bare(err))
+	return "", model.Errorf(model.Unavailable, "open", "%s cannot be looked at: %w", what, atomicfile.Pathless(err))
 }
 
 // lockRoot is the base of the lock directories (agentm.md, Mutex protocol); the
@@ -292,13 +293,4 @@ func expand(path string, env func(string) string) string {
 		return filepath.Join(env("HOME"), rest)
 	}
 	return path
-}
-
-// bare is the cause without the path.
-func bare(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
 }

@@ -78,11 +78,7 @@ func (r roots) tree(cfg Config, root string) (*seam.Dir, error) {
 }
 
 func (r roots) mutex(cfg Config) mutex {
-	m := mutex{base: r.locks, keys: r.lockKeys(), clock: cfg.Clock, pace: protocol}
-	if m.clock == nil {
-		m.clock = clock.System{}
-	}
-	return m
+	return mutex{base: r.locks, keys: r.lockKeys(), clock: clock.Or(cfg.Clock), pace: protocol}
 }
 
 func deviations() []model.Deviation {

@@ -80,12 +80,9 @@ type stamp struct {
 
 // NewStore makes the backend over an existing directory.
 func NewStore(dir string, c Config) *Store {
-	s := &Store{dir: dir, fs: c.FS, clock: c.Clock, turn: make(chan struct{}, 1)}
+	s := &Store{dir: dir, fs: c.FS, clock: clock.Or(c.Clock), turn: make(chan struct{}, 1)}
 	if s.fs == nil {
 		s.fs = atomicfile.OS{}
-	}
-	if s.clock == nil {
-		s.clock = clock.System{}
 	}
 	return s
 }
@@ -197,11 +194,7 @@ func fileError(op, name string, err error) error {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		kind = model.PermissionDenied
 	}
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		err = pe.Err
-	}
-	return model.Errorf(kind, op, "%s: %w", name, err)
+	return model.Errorf(kind, op, "%s: %w", name, atomicfile.Pathless(err))
 }
 
 // Ping checks that directory and file can be read. An undecided merge is Conflict: nothing can be

@@ -73,11 +73,8 @@ type store struct {
 // Open makes the store; it reads the front matter of every note, unless SearchOnly makes that needless, and
 // creates nothing.
 func Open(ctx context.Context, cfg Config) (model.Store, error) {
-	s := &store{cfg: cfg, clock: cfg.Clock, labels: newLabels()}
+	s := &store{cfg: cfg, clock: clock.Or(cfg.Clock), labels: newLabels()}
 	s.facts = texts.NewMemory(s.examine)
-	if s.clock == nil {
-		s.clock = clock.System{}
-	}
 	snap := &snapshot{labels: s.labels}
 	if root, err := s.open("open"); err != nil {
 		return model.Store{}, err
