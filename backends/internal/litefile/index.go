@@ -56,9 +56,6 @@ func keepsTexts(tables map[string]string, name string) bool {
 	return own && source == "" && !none && isVirtual(tables[name]) && indexTables[module(tables[name])] != nil
 }
 
-// sqlWords splits a definition into quoted names and texts, comments, blanks, words and single characters.
-var sqlWords = regexp.MustCompile("(?s)'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`|\\[[^]]*\\]|--[^\\n]*|/\\*.*?\\*/|\\s+|\\w+|.")
-
 // contentOf is the table or view whose texts a full-text index refers to: its option content, which FTS5 takes
 // shortened too. none: the index has no texts at all.
 func contentOf(ddl string) (source string, none bool) {
@@ -67,11 +64,8 @@ func contentOf(ddl string) (source string, none bool) {
 	}
 	var before [3]string // an option is a comma or parenthesis, a name and an equal sign
 	start, end := -1, 0
-	for _, at := range sqlWords.FindAllStringIndex(ddl, -1) {
+	for _, at := range tokens(ddl) {
 		word := ddl[at[0]:at[1]]
-		if strings.TrimSpace(word) == "" || strings.HasPrefix(word, "--") || strings.HasPrefix(word, "/*") {
-			continue
-		}
 		if start < 0 && (before[0] == "(" || before[0] == ",") && strings.HasPrefix("content", strings.ToLower(before[1])) && before[2] == "=" {
 			start, end = at[0], at[0]
 		}
@@ -95,12 +89,12 @@ func unquoted(s string) string {
 
 // module is the kind of a virtual table: the word behind USING.
 func module(ddl string) string {
-	tokens := Tokens(ddl)
-	i := slices.IndexFunc(tokens, func(t string) bool { return strings.EqualFold(t, "USING") })
-	if i < 0 || i+1 == len(tokens) {
+	words := Tokens(ddl)
+	i := slices.IndexFunc(words, func(t string) bool { return strings.EqualFold(t, "USING") })
+	if i < 0 || i+1 == len(words) {
 		return ""
 	}
-	return strings.ToLower(tokens[i+1])
+	return strings.ToLower(words[i+1])
 }
 
 func isVirtual(ddl string) bool {
