@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"memdesk/backends/internal/cursor"
 	"memdesk/backends/internal/snippet"
 	"memdesk/backends/internal/window"
 	"memdesk/model"
@@ -54,20 +53,10 @@ func (s *store) List(ctx context.Context, req model.PageRequest) (model.Page, er
 		case req.Tier != "" && h.Tier != req.Tier:
 		case req.Query != "" && !found[h.ID] && !strings.Contains(snippet.Fold(h.ID+"\n"+h.Title), want):
 		default:
-			rows = append(rows, window.Row{Header: h, Value: valueOf(req.Order, h)})
+			rows = append(rows, window.Row{Header: h, Value: window.Value(req.Order, h.Modified, h.Bytes)})
 		}
 	}
 	return window.Page(rows, req, problems)
-}
-
-func valueOf(order model.Order, h model.Header) int64 {
-	switch {
-	case order == model.OrderNewest && !h.Modified.IsZero():
-		return ^cursor.UnixNano(h.Modified) // the reverse order: a minus overflows
-	case order == model.OrderLargest:
-		return -h.Bytes
-	}
-	return 0
 }
 
 // Read implements model.Browser.

@@ -6,60 +6,111 @@ import (
 	"cmp"
 	"iter"
 	"slices"
+	"sort"
 	"strings"
+	"time"
 
 	"memdesk/backends/internal/cursor"
 	"memdesk/model"
 )
 
-// Row is a header with its place in the list's order; the id decides between equals.
+// Value is a row's place in an order; a list goes up by it.
+func Value(order model.Order, modified time.Time, size int64) int64 {
+	switch order {
+	case model.OrderNewest:
+		return ^cursor.UnixNano(modified) // the reverse order: a minus overflows
+	case model.OrderOldest:
+		return cursor.UnixNano(modified)
+	case model.OrderLargest:
+		return ^size
+	}
+	return 0
+}
+
+// List is a list in its order. At gives a row's value and id; the id decides between equals.
+type List struct {
+	Cursors cursor.List
+	Len     int
+	At      func(i int) (value int64, id string)
+}
+
+// Cut finds the rows of the page that is asked for, and its cursors: from is inclusive, to exclusive. A cursor of
+// another list is InvalidInput.
+func (l List) Cut(req model.PageRequest) (page model.Page, from, to int, err error) {
+	limit := model.PageLimit(req.Limit)
+	switch {
+	case req.End && req.Cursor != "":
+		return page, 0, 0, model.Errorf(model.InvalidInput, "list", "the last page and a cursor exclude each other")
+	case req.End:
+		from, to = max(0, l.Len-limit), l.Len
+	case req.Cursor == "":
+		to = min(limit, l.Len)
+	default:
+		pos, err := l.Cursors.Decode("list", req.Cursor)
+		if err != nil {
+			return page, 0, 0, err
+		}
+		at, exact := sort.Find(l.Len, func(i int) int {
+			value, id := l.At(i)
+			return cmp.Or(cmp.Compare(pos.Number, value), strings.Compare(pos.ID, id))
+		})
+		switch {
+		case pos.Before:
+			from, to = max(0, at-limit), at
+		case exact:
+			from, to = at+1, min(at+1+limit, l.Len)
+		default:
+			from, to = at, min(at+limit, l.Len)
+		}
+	}
+	page.Prev, page.Next = l.around(from, to)
+	return page, from, to, nil
+}
+
+// around are the cursors of a page. A page that has become empty at an end of the list still leads back.
+func (l List) around(from, to int) (prev, next string) {
+	switch {
+	case from == 0:
+	case from < l.Len:
+		prev = l.cursor(from, "", true)
+	default:
+		prev = l.cursor(from-1, "\x00", true) // right after the last
+	}
+	switch {
+	case to == l.Len:
+	case to > 0:
+		next = l.cursor(to-1, "", false)
+	default: // right before the first
+		value, _ := l.At(0)
+		next = l.Cursors.Encode(cursor.Place{Number: value})
+	}
+	return prev, next
+}
+
+func (l List) cursor(i int, suffix string, before bool) string {
+	value, id := l.At(i)
+	return l.Cursors.Encode(cursor.Place{Before: before, Number: value, ID: id + suffix})
+}
+
+// Row is a header with its value in the list's order.
 type Row struct {
 	model.Header
 	Value int64
 }
 
-func (r Row) cursor(l cursor.List, before bool) string {
-	return l.Encode(cursor.Place{Before: before, Number: r.Value, ID: r.ID})
-}
-
 // Page sorts the rows and cuts out the page that is asked for. Problems make the total a
-// lower bound. A cursor of another list is InvalidInput.
+// lower bound.
 func Page(rows []Row, req model.PageRequest, problems []string) (model.Page, error) {
 	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Or(cmp.Compare(a.Value, b.Value), strings.Compare(a.ID, b.ID)) })
-	limit := model.PageLimit(req.Limit)
-	from, to := 0, min(limit, len(rows))
-	list := cursor.ListOf(req.Tier, req.Query, req.Order, req.Hidden)
-	switch {
-	case req.End && req.Cursor != "":
-		return model.Page{}, model.Errorf(model.InvalidInput, "list", "the last page and a cursor exclude each other")
-	case req.End:
-		from, to = max(0, len(rows)-limit), len(rows)
-	case req.Cursor != "":
-		c, err := list.Decode("list", req.Cursor)
-		if err != nil {
-			return model.Page{}, err
-		}
-		at, exact := slices.BinarySearchFunc(rows, c, func(r Row, c cursor.Place) int {
-			return cmp.Or(cmp.Compare(r.Value, c.Number), strings.Compare(r.ID, c.ID))
-		})
-		if c.Before {
-			from, to = max(0, at-limit), at
-		} else {
-			if exact {
-				at++
-			}
-			from, to = at, min(at+limit, len(rows))
-		}
+	list := List{cursor.ListOf(req.Tier, req.Query, req.Order, req.Hidden), len(rows), func(i int) (int64, string) { return rows[i].Value, rows[i].ID }}
+	page, from, to, err := list.Cut(req)
+	if err != nil {
+		return page, err
 	}
-	page := model.Page{Items: []model.Header{}, Problems: problems, Total: model.Count{N: int64(len(rows)), AtLeast: len(problems) > 0}}
+	page.Items, page.Problems = []model.Header{}, problems
+	page.Total = model.Count{N: int64(len(rows)), AtLeast: len(problems) > 0}
 	for _, r := range rows[from:to] {
 		page.Items = append(page.Items, r.Header)
-	}
-	if from > 0 && from < len(rows) {
-		page.Prev = rows[from].cursor(list, true)
-	}
-	if to < len(rows) && to > 0 {
-		page.Next = rows[to-1].cursor(list, false)
 	}
 	return page, nil
 }

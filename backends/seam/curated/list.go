@@ -113,13 +113,10 @@ func (s *store) checkList(req *model.PageRequest) error {
 
 // valueOf is an item's place in an order; at is its place among all items.
 func valueOf(order model.Order, it model.Item, at int) int64 {
-	switch order {
-	case OrderFile:
+	if order == OrderFile {
 		return int64(at)
-	case model.OrderLargest:
-		return -it.Bytes
 	}
-	return 0
+	return window.Value(order, it.Modified, it.Bytes)
 }
 
 // Read implements model.Browser. The name of a whole file is an id too.

@@ -4,10 +4,13 @@ package paging
 
 import (
 	"cmp"
-	"strings"
+	"context"
+	"slices"
+	"sync"
 	"time"
 
 	"memdesk/backends/internal/cursor"
+	"memdesk/backends/internal/window"
 	"memdesk/model"
 )
 
@@ -18,116 +21,113 @@ type Key struct {
 	Hidden             bool
 }
 
-// KeyOf is a request's key. InvalidInput for an order that files do not have, and for the last page
-// together with a cursor.
-func KeyOf(req model.PageRequest) (Key, error) {
+// keyOf is a request's key. InvalidInput for an order that files do not have.
+func keyOf(req model.PageRequest) (Key, error) {
 	k := Key{req.Tier, req.Scope, req.Query, cmp.Or(req.Order, model.OrderID), req.Hidden}
 	switch k.Order {
 	case model.OrderID, model.OrderNewest, model.OrderOldest, model.OrderLargest:
-	default:
-		return k, model.Errorf(model.InvalidInput, "list", "unknown order %q: there are id, newest, oldest and largest", k.Order)
+		return k, nil
 	}
-	if req.End && req.Cursor != "" {
-		return k, model.Errorf(model.InvalidInput, "list", "the last page and a cursor exclude each other")
-	}
-	return k, nil
+	return k, model.Errorf(model.InvalidInput, "list", "unknown order %q: there are id, newest, oldest and largest", k.Order)
 }
 
-// Row holds the sort keys of a row.
-type Row struct {
-	ID       string
-	Modified time.Time
-	Size     int64
+// Source is the result of one walk over files, in the order of ids.
+type Source interface {
+	// Check refuses an unknown tier or scope, as InvalidInput.
+	Check(key Key) error
+	// Select returns the positions of a list's entries, in the order of ids. It is bounded when a file could
+	// not be searched.
+	Select(ctx context.Context, key Key) (rows []int32, bounded bool, err error)
+	// Keys returns the sort keys of the entry at a position, and ID its id.
+	Keys(i int32) (modified time.Time, size int64)
+	ID(i int32) string
+	// Headers reads the entries at these positions again, one header for each.
+	Headers(ctx context.Context, rows []int32) ([]model.Header, error)
+	// Problems are the places that could not be walked, in words.
+	Problems() []string
 }
 
-// List is the rows of one key in its order.
-type List struct {
-	Key Key
-	Len int
-	At  func(i int) Row
+// listsKept bounds the kept lists of one source.
+const listsKept = 8
+
+// Lists are the lists of one source, kept while it lives. The zero value is empty.
+// It is safe for concurrent use.
+type Lists struct {
+	mu   sync.Mutex
+	kept map[Key][]int32
 }
 
-// Window finds the page's rows: from is inclusive, to exclusive. A cursor of another list is InvalidInput.
-func (l List) Window(req model.PageRequest) (from, to int, err error) {
-	limit := model.PageLimit(req.Limit)
-	switch {
-	case req.End:
-		return max(0, l.Len-limit), l.Len, nil
-	case req.Cursor == "":
-		return 0, min(limit, l.Len), nil
-	}
-	pos, err := cursor.ListOf(l.Key).Decode("list", req.Cursor)
+// Page is the page for req. Its total is a lower bound where a place or a file could not be read.
+func (l *Lists) Page(ctx context.Context, src Source, req model.PageRequest) (model.Page, error) {
+	key, err := keyOf(req)
 	if err != nil {
-		return 0, 0, err
+		return model.Page{}, err
 	}
-	at, exact := l.search(pos)
-	if pos.Before {
-		return max(0, at-limit), at, nil
+	if err := src.Check(key); err != nil {
+		return model.Page{}, err
 	}
-	if exact {
-		at++
+	rows, bounded, err := l.rows(ctx, src, key)
+	if err != nil {
+		return model.Page{}, err
 	}
-	return at, min(at+limit, l.Len), nil
+	list := window.List{Cursors: cursor.ListOf(key), Len: len(rows), At: func(i int) (int64, string) {
+		return key.value(src, rows[i]), src.ID(rows[i])
+	}}
+	page, from, to, err := list.Cut(req)
+	if err != nil {
+		return page, err
+	}
+	page.Problems = slices.Clone(src.Problems())
+	page.Total = model.Count{N: int64(len(rows)), AtLeast: bounded || len(page.Problems) > 0}
+	if page.Items, err = src.Headers(ctx, rows[from:to]); err != nil {
+		return model.Page{}, err
+	}
+	return page, nil
 }
 
-// search finds a position among the rows.
-func (l List) search(pos cursor.Place) (at int, exact bool) {
-	at, end := 0, l.Len
-	for at < end {
-		mid := int(uint(at+end) >> 1)
-		if l.compare(mid, pos) < 0 {
-			at = mid + 1
-		} else {
-			end = mid
-		}
+// rows are the positions of a list's entries in its order.
+func (l *Lists) rows(ctx context.Context, src Source, key Key) (rows []int32, bounded bool, err error) {
+	l.mu.Lock()
+	rows, ok := l.kept[key]
+	l.mu.Unlock()
+	if ok {
+		return rows, false, nil
 	}
-	return at, at < l.Len && l.compare(at, pos) == 0
+	if rows, bounded, err = src.Select(ctx, key); err != nil {
+		return nil, false, err
+	}
+	if key.Order != model.OrderID {
+		key.sort(src, rows)
+	}
+	if bounded { // the next page must say so again
+		return rows, true, nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.kept == nil || len(l.kept) >= listsKept {
+		l.kept = map[Key][]int32{}
+	}
+	l.kept[key] = rows
+	return rows, false, nil
 }
 
-func (l List) compare(i int, pos cursor.Place) int {
-	r := l.At(i)
-	c := 0
-	switch l.Key.Order {
-	case model.OrderNewest:
-		c = cmp.Compare(pos.Number, cursor.UnixNano(r.Modified))
-	case model.OrderOldest:
-		c = cmp.Compare(cursor.UnixNano(r.Modified), pos.Number)
-	case model.OrderLargest:
-		c = cmp.Compare(pos.Number, r.Size)
+// sort puts rows that are in the order of ids into the key's; ties stay as they are.
+func (k Key) sort(src Source, rows []int32) {
+	type keyed struct {
+		value int64
+		row   int32
 	}
-	return cmp.Or(c, strings.Compare(r.ID, pos.ID))
+	all := make([]keyed, len(rows))
+	for i, r := range rows {
+		all[i] = keyed{k.value(src, r), r}
+	}
+	slices.SortFunc(all, func(a, b keyed) int { return cmp.Or(cmp.Compare(a.value, b.value), cmp.Compare(a.row, b.row)) })
+	for i, e := range all {
+		rows[i] = e.row
+	}
 }
 
-// Cursors are those around a page. A page that has become empty at an end of the list still leads back.
-func (l List) Cursors(from, to int) (prev, next string) {
-	switch {
-	case from == 0:
-	case from < l.Len:
-		prev = l.cursor(from, "", true)
-	default:
-		prev = l.cursor(from-1, "\x00", true) // right after the last
-	}
-	switch {
-	case to == l.Len:
-	case to > 0:
-		next = l.cursor(to-1, "", false)
-	default: // right before the first
-		prev, next = "", cursor.ListOf(l.Key).Encode(cursor.Place{Number: l.value(l.At(0))})
-	}
-	return prev, next
-}
-
-func (l List) cursor(i int, suffix string, before bool) string {
-	r := l.At(i)
-	return cursor.ListOf(l.Key).Encode(cursor.Place{Before: before, Number: l.value(r), ID: r.ID + suffix})
-}
-
-func (l List) value(r Row) int64 {
-	switch l.Key.Order {
-	case model.OrderID:
-		return 0
-	case model.OrderLargest:
-		return r.Size
-	}
-	return cursor.UnixNano(r.Modified)
+func (k Key) value(src Source, row int32) int64 {
+	modified, size := src.Keys(row)
+	return window.Value(k.Order, modified, size)
 }
