@@ -163,17 +163,16 @@ func (s *store) cascade(ctx context.Context, req model.ForgetRequest) (model.For
 // eraseRows has Crewship erase a subject's rows as a part of a scrub.
 func (w *scrubbing) eraseRows(l model.Layer) {
 	r := model.LayerResult{Layer: l.ID, Method: "not touched", Verdict: model.VerdictOutOfScope, Reason: l.Reason}
-	if w.store.api == nil || l.ID != dbName || len(w.req.Subjects) == 0 {
-		w.out = append(w.out, r)
+	if w.store.api == nil || l.ID != dbName || len(w.Req.Subjects) == 0 {
+		w.Out = append(w.Out, r)
 		return
 	}
-	if left, ok := w.req.Permits(l.ID, nil); !ok { // the endpoint has no dry run and no undo
-		w.out = append(w.out, left)
+	if !w.May(l.ID, nil) { // the endpoint has no dry run and no undo
 		return
 	}
 	r.Method = "erased by Crewship's own endpoint"
 	var failed error
-	for _, subject := range w.req.Subjects {
+	for _, subject := range w.Req.Subjects {
 		n, err := w.store.api.erase(w.ctx, subject)
 		r.Rows += n
 		failed = errors.Join(failed, err)
@@ -183,5 +182,5 @@ func (w *scrubbing) eraseRows(l model.Layer) {
 	} else {
 		r.Reason = "Crewship erased the rows it keys by the person's id; accounts, its journal and its own record of erasures stay in its database"
 	}
-	w.out = append(w.out, r)
+	w.Out = append(w.Out, r)
 }

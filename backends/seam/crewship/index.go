@@ -19,8 +19,11 @@ import (
 // index removes the rows of removed files, and those that name the subject, from a memory directory's
 // search index, without leaving a byte of them. Crewship rebuilds a file's rows when it next indexes.
 func (w *scrubbing) index(f file) (int64, error) {
-	if _, err := f.dir.Stat(f.label); err != nil { // it is no link, and still exists
-		return 0, ignoreAbsent(err)
+	switch _, err := f.dir.Stat(f.label); {
+	case errors.Is(err, model.NotFound):
+		return 0, nil
+	case err != nil: // it has become a link
+		return 0, err
 	}
 	q := url.Values{"mode": {"rw"}, "_busy_timeout": {"1000"}}
 	db := sql.OpenDB(connector{(&url.URL{Scheme: "file", OmitHost: true, Path: f.index(), RawQuery: q.Encode()}).String()})
@@ -40,7 +43,6 @@ func (w *scrubbing) index(f file) (int64, error) {
 			return 0, err
 		}
 	}
-	w.step(f, "rows removed from the search index")
 	return max(int64(len(rows)), 1), indexError(dropIndexRows(w.ctx, db, rows))
 }
 
@@ -73,7 +75,7 @@ func (w *scrubbing) rows(memories []*memoryDir) (failed error) {
 
 // dirty reports whether the bytes of an index and of its log hold a trace.
 func (w *scrubbing) dirty(f file) (bool, error) {
-	if w.req.Traces == nil {
+	if w.Req.Traces == nil {
 		return false, nil
 	}
 	for _, suffix := range []string{"", "-wal", "-journal"} {
@@ -84,7 +86,7 @@ func (w *scrubbing) dirty(f file) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		found, err := w.req.Traces(w.ctx, r)
+		found, err := w.Req.Traces(w.ctx, r)
 		if err = errors.Join(err, r.Close()); err != nil || found {
 			return found, err
 		}
@@ -109,13 +111,13 @@ func (w *scrubbing) indexRows(db *sql.DB, f file) ([]int64, error) {
 		}
 		of := f.memory.prefix + name
 		held, card := w.held[of], isCard(w.cards, name)
-		if w.req.SideRows != nil && (held || w.req.Concerns != nil) {
-			w.req.SideRows(model.SideRow{Layer: f.id(), Of: []string{of}, Whole: card, Cells: []model.SideCell{{Column: "file", Text: name, Words: name}, {Column: "content", Text: content, Words: content}}})
+		if w.Req.SideRows != nil && (held || w.Req.Concerns != nil) {
+			w.Req.SideRows(model.SideRow{Layer: f.id(), Of: []string{of}, Whole: card, Cells: []model.SideCell{{Column: "file", Text: name, Words: name}, {Column: "content", Text: content, Words: content}}})
 		}
-		if held || w.req.SideRows != nil {
+		if held || w.Req.SideRows != nil {
 			continue
 		}
-		if card || slices.Contains(w.req.Removed, of) || w.req.Concerns != nil && (w.req.Concerns([]byte(name)) || w.req.Concerns([]byte(content))) {
+		if card || slices.Contains(w.Req.Removed, of) || w.Names([]byte(name)) || w.Names([]byte(content)) {
 			out = append(out, id)
 		}
 	}

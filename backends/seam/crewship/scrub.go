@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"memdesk/backends/seam/internal/erasure"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/model"
 )
@@ -30,7 +31,7 @@ func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 	if err != nil {
 		return nil, err
 	}
-	w := scrubbing{store: s, ctx: ctx, req: req, held: map[string]bool{}, cards: snap.userSlugs(req.Subjects)}
+	w := scrubbing{store: s, ctx: ctx, Run: erasure.Run{Req: req}, held: map[string]bool{}, cards: snap.userSlugs(req.Subjects)}
 	for _, id := range req.Held {
 		w.held[id] = true
 	}
@@ -54,17 +55,15 @@ func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 	if req.Dry {
 		return nil, nil
 	}
-	return w.out, nil
+	return w.Out, nil
 }
 
-// scrubbing goes from file to file. A failed file is a result, and the next one follows.
 type scrubbing struct {
+	erasure.Run
 	store *store
 	ctx   context.Context
-	req   model.ScrubRequest
-	held  map[string]bool   // those of req: an index has many rows
+	held  map[string]bool   // those of the request: an index has many rows
 	cards map[string]string // subjects by the names of their peer cards and user models
-	out   []model.LayerResult
 }
 
 // ofRemoved reports whether a file is a copy of a removed item, or of one that the subject's own id names:
@@ -80,8 +79,8 @@ func (w *scrubbing) ofRemoved(f file) bool {
 	if isTemp(path.Base(label)) {
 		label = label[:strings.LastIndex(label, ".tmp.")]
 	}
-	removed := slices.Contains(w.req.Removed, f.memory.prefix+label)
-	if _, err := f.dir.Stat(label); err == nil && isTemp(path.Base(f.label)) && !(w.req.Dry && removed) {
+	removed := slices.Contains(w.Req.Removed, f.memory.prefix+label)
+	if _, err := f.dir.Stat(label); err == nil && isTemp(path.Base(f.label)) && !(w.Req.Dry && removed) {
 		return false // written anew, or its writer is at work
 	}
 	return removed || isCard(w.cards, label)
@@ -93,15 +92,15 @@ const snapshots = ".snapshots/"
 func (w *scrubbing) file(f file) {
 	switch {
 	case f.problem != "":
-		w.add(f, "not looked at", 0, errors.New(f.problem))
-	case f.meta.Kind == rootdir.Link && w.req.Concerns != nil && w.req.Concerns([]byte(path.Base(f.label))):
-		w.link(f)
-	case w.req.Dry && (f.isItem() || isIndex(path.Base(f.label)) || strings.HasSuffix(f.label, ".lock")): // not asked about
+		w.Add(f.id(), "not looked at", 0, errors.New(f.problem))
+	case f.meta.Kind == rootdir.Link && w.Names([]byte(path.Base(f.label))):
+		w.Link(f.dir, f.id(), f.label)
+	case w.Req.Dry && (f.isItem() || isIndex(path.Base(f.label)) || strings.HasSuffix(f.label, ".lock")): // not asked about
 	case f.repository, f.isItem(), f.meta.Kind != rootdir.File: // git keeps a repository
 	case isIndex(path.Base(f.label)):
 		if path.Base(f.label) == indexName {
 			n, err := w.index(f)
-			w.add(f, "rows removed, index optimised, VACUUM, checkpoint TRUNCATE", n, err)
+			w.Add(f.id(), "rows removed, index optimised, VACUUM, checkpoint TRUNCATE", n, err)
 		}
 	case strings.HasSuffix(f.label, ".lock"):
 		w.lock(f)
@@ -110,39 +109,10 @@ func (w *scrubbing) file(f file) {
 	}
 }
 
-// add records a result; without anything done there is none.
-func (w *scrubbing) add(f file, method string, rows int64, err error) {
-	r := model.LayerResult{Layer: f.id(), Method: method, Rows: rows, Verdict: model.VerdictClean}
-	switch {
-	case errors.Is(err, model.Locked):
-		r.Verdict, r.Reason = model.VerdictPending, err.Error()
-	case isTooLarge(err): // the scan reads it, and judges it
-		r.Verdict, r.Reason = model.VerdictUnaudited, "it is too large to be removed here: "+err.Error()
-	case err != nil:
-		r.Verdict, r.Reason = model.VerdictFailed, err.Error()
-	case rows == 0:
-		return
-	}
-	w.out = append(w.out, r)
-}
-
-// leave records a layer that must not be touched.
-func (w *scrubbing) leave(left model.LayerResult) {
-	if left.Layer != "" {
-		w.out = append(w.out, left)
-	}
-}
-
-func (w *scrubbing) step(f file, what string) {
-	if w.req.Step != nil {
-		w.req.Step(f.id(), what)
-	}
-}
-
 // lock removes the sentinel of a removed item, while holding it.
 func (w *scrubbing) lock(f file) {
 	item := strings.TrimSuffix(f.id(), ".lock")
-	if !slices.Contains(w.req.Removed, item) && (w.req.Concerns == nil || !w.req.Concerns([]byte(f.label))) {
+	if !slices.Contains(w.Req.Removed, item) && !w.Names([]byte(f.label)) {
 		return
 	}
 	if _, err := f.dir.Stat(strings.TrimSuffix(f.label, ".lock")); !errors.Is(err, model.NotFound) {
@@ -157,28 +127,12 @@ func (w *scrubbing) lock(f file) {
 		err = f.dir.Remove(f.label)
 		held.Unlock()
 	}
-	w.add(f, "lock file removed", 1, ignoreAbsent(err))
-}
-
-// link removes a symbolic link whose own name names the subject, never its target.
-func (w *scrubbing) link(f file) {
-	to, err := f.dir.Readlink(f.label)
-	if errors.Is(err, model.NotFound) {
-		return
-	}
-	if err == nil {
-		if left, ok := w.req.Permits(f.id(), []byte(to)); !ok {
-			w.leave(left)
-			return
-		}
-		err = f.dir.Unlink(f.label)
-	}
-	w.add(f, "the symbolic link itself removed, and not what it leads to", 1, ignoreAbsent(err))
+	w.Removed(f.id(), "lock file removed", err)
 }
 
 // copy removes a file that is a copy of memories and names the subject.
 func (w *scrubbing) copy(f file) {
-	if w.req.Concerns == nil {
+	if w.Req.Concerns == nil {
 		return
 	}
 	removed := w.ofRemoved(f)
@@ -187,28 +141,26 @@ func (w *scrubbing) copy(f file) {
 		return
 	}
 	if err != nil {
-		w.add(f, "not read", 0, err)
+		w.Add(f.id(), "not read", 0, err)
 		return
 	}
-	if !removed && !w.req.Concerns(data) && !w.req.Concerns([]byte(f.label)) {
-		if !w.req.Dry {
+	if !removed && !w.Names(data) && !w.Names([]byte(f.label)) {
+		if !w.Req.Dry {
 			w.leftover(f, data)
 		}
 		return
 	}
-	if left, ok := w.req.Permits(f.id(), data); !ok {
-		w.leave(left)
+	if !w.May(f.id(), data) {
 		return
 	}
-	w.step(f, "removed")
 	err = f.dir.Remove(f.label)
 	method := "copy removed"
 	if f.memory == nil { // its name is its hash, so it cannot be redacted in place
 		method = "the text of an old version removed; its record in crewship.db stays, and Crewship answers 410 for that version"
 	}
-	w.add(f, method, 1, ignoreAbsent(err))
-	if last := len(w.out) - 1; err == nil && f.meta.Links() > 1 {
-		w.out[last].Verdict, w.out[last].Reason = model.VerdictOutOfScope, "its bytes stay under a second name of the same file"
+	w.Removed(f.id(), method, err)
+	if last := len(w.Out) - 1; err == nil && f.meta.Links() > 1 {
+		w.Out[last].Verdict, w.Out[last].Reason = model.VerdictOutOfScope, "its bytes stay under a second name of the same file"
 	}
 }
 
@@ -217,7 +169,7 @@ func (w *scrubbing) copy(f file) {
 func (w *scrubbing) leftover(f file, data []byte) {
 	at := strings.LastIndex(f.label, ".tmp.")
 	if rootdir.IsLockTemp(path.Base(f.label)) && len(data) == 0 {
-		w.add(f, "what an interrupted write left removed", 1, ignoreAbsent(f.dir.Remove(f.label)))
+		w.Removed(f.id(), "what an interrupted write left removed", f.dir.Remove(f.label))
 		return
 	}
 	if !isTemp(path.Base(f.label)) {
@@ -236,12 +188,5 @@ func (w *scrubbing) leftover(f file, data []byte) {
 		err = f.dir.Remove(f.label)
 		held.Unlock()
 	}
-	w.add(f, "what an interrupted write left removed", 1, ignoreAbsent(err))
-}
-
-func ignoreAbsent(err error) error {
-	if errors.Is(err, model.NotFound) {
-		return nil
-	}
-	return err
+	w.Removed(f.id(), "what an interrupted write left removed", err)
 }

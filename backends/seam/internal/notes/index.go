@@ -204,7 +204,7 @@ func (s *store) ChangedSince(ctx context.Context, mtime float64, yield func(id s
 func (w *scrubbing) cutOff(dir string, least time.Duration) {
 	found, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		w.add("(memdesk)/index", "not looked at", 0, model.E(model.Unavailable, "scrub", atomicfile.Pathless(err)))
+		w.Add("(memdesk)/index", "not looked at", 0, model.E(model.Unavailable, "scrub", atomicfile.Pathless(err)))
 	}
 	for _, e := range found {
 		if !strings.HasPrefix(e.Name(), building) {
@@ -231,7 +231,7 @@ func (w *scrubbing) cutOff(dir string, least time.Duration) {
 		case !free:
 			err = model.Errorf(model.Locked, "scrub", "another process builds the local index: run the erasure again when it is done")
 		}
-		w.add("(memdesk)/"+e.Name(), "an index that was cut off removed", 1, err)
+		w.Add("(memdesk)/"+e.Name(), "an index that was cut off removed", 1, err)
 	}
 }
 
@@ -244,5 +244,5 @@ func (w *scrubbing) index() {
 	}
 	w.store.changed()
 	n, err := w.store.Reindex(w.ctx, string(seam.LocalIndex))
-	w.add("(memdesk)/"+filepath.Base(path), fmt.Sprintf("built anew from %d notes", n), max(n, 1), err)
+	w.Add("(memdesk)/"+filepath.Base(path), fmt.Sprintf("built anew from %d notes", n), max(n, 1), err)
 }

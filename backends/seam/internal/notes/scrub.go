@@ -18,6 +18,7 @@ import (
 
 	"memdesk/backends/internal/jsonedit"
 	"memdesk/backends/seam"
+	"memdesk/backends/seam/internal/erasure"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/backends/seam/internal/texts"
 	"memdesk/model"
@@ -27,7 +28,7 @@ import (
 // the subject or belong to a removed note, the entries of removed slugs in AgentM's books, lines of its
 // logs. Another program's files are named as out of scope.
 func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
-	w := scrubbing{store: s, ctx: ctx, req: req}
+	w := scrubbing{store: s, ctx: ctx, Run: erasure.Run{Req: req}}
 	if !req.Dry {
 		if err := s.checkWritable("scrub"); err != nil {
 			return nil, err
@@ -51,15 +52,15 @@ func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 	}
 	for _, f := range w.todo {
 		if err := model.FromContext(ctx, "scrub"); err != nil {
-			return w.out, err
+			return w.Out, err
 		}
 		w.file(f)
 	}
 	if err := s.eachOutside(ctx, w.outside); err != nil {
-		return w.out, err
+		return w.Out, err
 	}
 	if err := w.media(); err != nil {
-		return w.out, err
+		return w.Out, err
 	}
 	if req.Dry {
 		return nil, nil
@@ -67,26 +68,24 @@ func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 	if s.cfg.Index != nil {
 		w.index()
 	}
-	return w.out, nil
+	return w.Out, nil
 }
 
-// scrubbing goes from file to file. A failed file is a result, and the next one follows.
 type scrubbing struct {
+	erasure.Run
 	store *store
 	ctx   context.Context
-	req   model.ScrubRequest
 	root  *rootdir.Dir
 	todo  []found
 	kept  map[string]bool // slugs of remaining notes
 	names []string        // of the removed notes, as lines hold them
-	out   []model.LayerResult
 }
 
 // media passes the request to the databases and the repository beside the notes.
 func (w *scrubbing) media() error {
 	for _, p := range w.store.parts() {
-		res, err := p.Scrub(w.ctx, w.req)
-		if w.out = append(w.out, res...); err != nil {
+		res, err := p.Scrub(w.ctx, w.Req)
+		if w.Out = append(w.Out, res...); err != nil {
 			return err
 		}
 	}
@@ -100,7 +99,7 @@ func (w *scrubbing) note(f found) {
 		w.todo = append(w.todo, f)
 		return
 	}
-	if w.req.Dry && slices.Contains(w.req.Removed, f.id) {
+	if w.Req.Dry && slices.Contains(w.Req.Removed, f.id) {
 		return // as it will be
 	}
 	if w.kept == nil {
@@ -109,51 +108,21 @@ func (w *scrubbing) note(f found) {
 	w.kept[slugOf(f.id)] = true
 }
 
-func (w *scrubbing) step(layer, what string) {
-	if w.req.Step != nil {
-		w.req.Step(layer, what)
-	}
-}
-
-// add records a result; without anything done there is none.
-func (w *scrubbing) add(layer, method string, rows int64, err error) {
-	r := model.LayerResult{Layer: layer, Method: method, Rows: rows, Verdict: model.VerdictClean}
-	switch {
-	case errors.Is(err, model.Locked), errors.Is(err, model.Timeout):
-		r.Verdict, r.Reason = model.VerdictPending, err.Error()
-	case errors.Is(err, rootdir.ErrTooLarge): // the scan reads it, and judges it
-		r.Verdict, r.Reason = model.VerdictUnaudited, "it is too large to be removed here: "+err.Error()
-	case err != nil:
-		r.Verdict, r.Reason = model.VerdictFailed, err.Error()
-	case rows == 0:
-		return
-	}
-	w.out = append(w.out, r)
-	w.step(layer, method)
-}
-
-// leave records a layer that must not be touched.
-func (w *scrubbing) leave(left model.LayerResult) {
-	if left.Layer != "" {
-		w.out = append(w.out, left)
-	}
-}
-
 func (w *scrubbing) file(f found) {
 	switch {
 	case w.linkNamesSubject(f):
-		w.link(f)
+		w.Link(w.root, f.id, f.id)
 	case f.sort == sortGit: // kept whole
-	case w.req.Dry && (f.problem != "" || f.meta.Kind != rootdir.File || f.sort == sortEmpty || f.sort == sortForeign): // nothing of it is removed
+	case w.Req.Dry && (f.problem != "" || f.meta.Kind != rootdir.File || f.sort == sortEmpty || f.sort == sortForeign): // nothing of it is removed
 	case f.problem != "":
-		w.out = append(w.out, model.LayerResult{Layer: f.id, Method: "not looked at", Verdict: model.VerdictUnaudited, Reason: f.problem})
+		w.Out = append(w.Out, model.LayerResult{Layer: f.id, Method: "not looked at", Verdict: model.VerdictUnaudited, Reason: f.problem})
 	case f.sort == sortEmpty:
 		w.empty(f)
 	case f.meta.Kind != rootdir.File:
-		w.out = append(w.out, model.LayerResult{Layer: f.id, Method: "not followed", Verdict: model.VerdictUnaudited, Reason: "a link or a special file"})
+		w.Out = append(w.Out, model.LayerResult{Layer: f.id, Method: "not followed", Verdict: model.VerdictUnaudited, Reason: "a link or a special file"})
 	case f.sort == sortBooks:
 		n, err := w.books(f.id)
-		w.add(f.id, "entries of removed notes dropped", n, err)
+		w.Add(f.id, "entries of removed notes dropped", n, err)
 	case f.sort == sortCopy:
 		w.copy(f)
 	case f.sort == sortForeign:
@@ -169,25 +138,6 @@ func (w *scrubbing) linkNamesSubject(f found) bool {
 	return f.problem == "" && f.meta.Kind == rootdir.Link && (f.sort == sortItem || f.sort == sortCopy) && w.concerns([]byte(path.Base(f.id)))
 }
 
-// link removes it, never its target.
-func (w *scrubbing) link(f found) {
-	to, err := w.root.Readlink(f.id)
-	if errors.Is(err, model.NotFound) {
-		return
-	}
-	if err == nil {
-		if left, ok := w.req.Permits(f.id, []byte(to)); !ok {
-			w.leave(left)
-			return
-		}
-		err = w.root.Unlink(f.id)
-	}
-	if errors.Is(err, model.NotFound) {
-		err = nil
-	}
-	w.add(f.id, "the symbolic link itself removed, and not what it leads to", 1, err)
-}
-
 // copy removes a leftover that names the subject or belongs to a removed note.
 func (w *scrubbing) copy(f found) {
 	const method = "a copy beside the notes removed"
@@ -196,20 +146,19 @@ func (w *scrubbing) copy(f found) {
 		return
 	}
 	if err != nil {
-		w.add(f.id, method, 0, err)
+		w.Add(f.id, method, 0, err)
 		return
 	}
 	if !w.ofRemoved(f.id) && !w.concerns([]byte(f.id)) && !w.concerns(data) {
-		if !w.req.Dry {
+		if !w.Req.Dry {
 			w.leftover(f.id, data)
 		}
 		return
 	}
-	if left, ok := w.req.Permits(f.id, data); !ok {
-		w.leave(left)
+	if !w.May(f.id, data) {
 		return
 	}
-	w.add(f.id, method, 1, aside(w.root.Take(f.id, rootdir.Seen{Exists: true, Data: data}, w.store.clock.Now(), nil)))
+	w.Add(f.id, method, 1, aside(w.root.Take(f.id, rootdir.Seen{Exists: true, Data: data}, w.store.clock.Now(), nil)))
 }
 
 // leftover removes the rest of an interrupted write by memdesk if nothing is lost by it: it is the
@@ -240,7 +189,7 @@ func (w *scrubbing) leftover(id string, data []byte) {
 		return keep, nil
 	})
 	if !errors.Is(err, model.NotFound) {
-		w.add(id, "what an interrupted write left removed", n, err)
+		w.Add(id, "what an interrupted write left removed", n, err)
 	}
 }
 
@@ -251,24 +200,21 @@ func (w *scrubbing) empty(f found) {
 			return
 		}
 		if err := w.root.RemoveDir(id); err != nil {
-			w.add(id+"/", "empty directory removed", 0, err)
+			w.Add(id+"/", "empty directory removed", 0, err)
 			return
 		}
-		w.add(id+"/", "empty directory removed", 1, nil)
+		w.Add(id+"/", "empty directory removed", 1, nil)
 	}
 }
 
 // concerns tests a whole file or line, and the texts in it that are base64, as in AgentM's revert log.
 func (w *scrubbing) concerns(data []byte) bool {
-	if w.req.Concerns == nil {
-		return false
-	}
-	if w.req.Concerns(data) {
+	if w.Names(data) {
 		return true
 	}
 	for _, m := range encoded.FindAll(data, -1) {
 		for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-			if text, err := enc.DecodeString(strings.TrimRight(string(m), "=")); err == nil && w.req.Concerns(text) {
+			if text, err := enc.DecodeString(strings.TrimRight(string(m), "=")); err == nil && w.Names(text) {
 				return true
 			}
 		}
@@ -282,7 +228,7 @@ var encoded = regexp.MustCompile(`[A-Za-z0-9+/_-]{12,}={0,2}`)
 // version by the naming of sync tools.
 func (w *scrubbing) ofRemoved(id string) bool {
 	base, dir := path.Base(id), before(id)
-	return slices.ContainsFunc(w.req.Removed, func(removed string) bool {
+	return slices.ContainsFunc(w.Req.Removed, func(removed string) bool {
 		name := path.Base(removed)
 		stem := strings.TrimSuffix(name, path.Ext(name))
 		switch {
@@ -336,11 +282,11 @@ func cutSlugs(book []byte, drop func(slug string) bool) ([]byte, int, error) {
 // apart replaces the entries of notes on hold in a book by marks, which nothing edits; back undoes that. each receives
 // the entries.
 func (w *scrubbing) apart(book []byte, each func(id string, entry []byte)) (rest []byte, back func([]byte) []byte) {
-	if len(w.req.Held) == 0 {
+	if len(w.Req.Held) == 0 {
 		return book, func(b []byte) []byte { return b }
 	}
 	held := map[string]string{}
-	for _, id := range w.req.Held {
+	for _, id := range w.Req.Held {
 		held[slugOf(id)] = id
 	}
 	entries := book
@@ -381,7 +327,7 @@ func (w *scrubbing) apart(book []byte, each func(id string, entry []byte)) (rest
 
 // entries lists the entries of notes on hold in the books, or with them the rest of the books.
 func (w *scrubbing) entries() error {
-	if len(w.req.Held) == 0 && w.req.Concerns == nil {
+	if len(w.Req.Held) == 0 && w.Req.Concerns == nil {
 		return nil
 	}
 	return w.store.eachFound(w.ctx, func(f found) {
@@ -390,14 +336,14 @@ func (w *scrubbing) entries() error {
 		}
 		if book, _, err := w.root.Read(f.id, 0); err == nil { // else its layer says so
 			tell := func(text []byte, of ...string) {
-				w.req.SideRows(model.SideRow{Layer: cmp.Or(f.side.Name, f.id), Of: of, Cells: []model.SideCell{{Text: string(text), Words: string(text)}}})
+				w.Req.SideRows(model.SideRow{Layer: cmp.Or(f.side.Name, f.id), Of: of, Cells: []model.SideCell{{Text: string(text), Words: string(text)}}})
 			}
 			told := map[string]bool{}
 			w.apart(book, func(id string, entry []byte) {
 				told[slugOf(id)] = true
 				tell(entry, id)
 			})
-			if w.req.Concerns != nil {
+			if w.Req.Concerns != nil {
 				if rest, _, err := cutSlugs(book, func(slug string) bool { return told[slug] }); err == nil {
 					book = rest
 				}
@@ -411,7 +357,7 @@ func (w *scrubbing) entries() error {
 // subject. What else names the subject in them is redacted.
 func (w *scrubbing) books(id string) (int64, error) {
 	slugs := map[string]bool{}
-	for _, r := range w.req.Removed {
+	for _, r := range w.Req.Removed {
 		if slug := slugOf(r); !w.kept[slug] {
 			slugs[slug] = true
 		}
@@ -431,21 +377,20 @@ func (w *scrubbing) books(id string) (int64, error) {
 		if out, n, err = cutSlugs(old, drop); err != nil {
 			return nil, model.Errorf(model.Internal, "scrub", "%q is not JSON that can be edited; drop the slugs by hand", id)
 		}
-		if w.concerns(out) && w.req.Redact != nil && !w.keptConcern() {
-			if now := w.req.Redact(out); json.Valid(now) {
+		if w.concerns(out) && w.Req.Redact != nil && !w.keptConcern() {
+			if now := w.Req.Redact(out); json.Valid(now) {
 				out, n = now, n+1
 			}
 		}
 		if n == 0 {
 			return nil, nil
 		}
-		if left, ok := w.req.Permits(id, nil); !ok {
-			w.leave(left)
+		if !w.May(id, nil) {
 			n = 0
 		}
 		return back(out), nil
 	}
-	if w.req.Dry {
+	if w.Req.Dry {
 		old, _, err := w.root.Read(id, 0)
 		if err == nil {
 			_, err = cut(old)
@@ -466,7 +411,7 @@ func (w *scrubbing) books(id string) (int64, error) {
 // of scope, and so are its entries.
 func (w *scrubbing) keptConcern() bool {
 	held := map[string]bool{}
-	for _, id := range w.req.Held {
+	for _, id := range w.Req.Held {
 		held[slugOf(id)] = true
 	}
 	for slug := range w.kept {
@@ -482,13 +427,13 @@ func (w *scrubbing) outside(p OutsideDir, dir *rootdir.Dir, f found) {
 	layer := p.Prefix + "/" + f.id
 	switch {
 	case f.problem != "":
-		w.out = append(w.out, model.LayerResult{Layer: layer, Method: "not looked at", Verdict: model.VerdictUnaudited, Reason: f.problem})
+		w.Out = append(w.Out, model.LayerResult{Layer: layer, Method: "not looked at", Verdict: model.VerdictUnaudited, Reason: f.problem})
 	case f.meta.Kind != rootdir.File:
-		w.out = append(w.out, model.LayerResult{Layer: layer, Method: "not followed", Verdict: model.VerdictUnaudited, Reason: "a link or a special file"})
-	case w.req.Dry && !p.Lines:
+		w.Out = append(w.Out, model.LayerResult{Layer: layer, Method: "not followed", Verdict: model.VerdictUnaudited, Reason: "a link or a special file"})
+	case w.Req.Dry && !p.Lines:
 	case p.Lines:
 		n, err := w.lines(layer, dir, f.id)
-		w.add(layer, "lines that name the person dropped, whole file rewritten", n, err)
+		w.Add(layer, "lines that name the person dropped, whole file rewritten", n, err)
 	default:
 		w.foreign(layer, f.id, dir, p.Reason)
 	}
@@ -510,9 +455,9 @@ func (w *scrubbing) inUse(f found) {
 	const method = "lines that name the person dropped"
 	layer := cmp.Or(f.side.Name, f.id)
 	data, m, err := w.root.Read(f.id, 0)
-	if why := waits(m); err == nil && !w.req.Dry && why != "" {
+	if why := waits(m); err == nil && !w.Req.Dry && why != "" {
 		if w.concerns(data) {
-			w.out = append(w.out, model.LayerResult{Layer: layer, Method: "not written", Verdict: model.VerdictPending, Reason: why})
+			w.Out = append(w.Out, model.LayerResult{Layer: layer, Method: "not written", Verdict: model.VerdictPending, Reason: why})
 		}
 		return
 	}
@@ -521,7 +466,7 @@ func (w *scrubbing) inUse(f found) {
 		n, err = w.lines(layer, w.root, f.id)
 	}
 	if !errors.Is(err, model.NotFound) {
-		w.add(layer, method, n, err)
+		w.Add(layer, method, n, err)
 	}
 }
 
@@ -545,8 +490,7 @@ func (w *scrubbing) lines(layer string, dir *rootdir.Dir, name string) (int64, e
 		if n == 0 {
 			return 0, nil
 		}
-		if left, ok := w.req.Permits(layer, nil); !ok {
-			w.leave(left)
+		if !w.May(layer, nil) {
 			return 0, nil
 		}
 		err = aside(dir.Swap(name, rootdir.Seen{Exists: true, Data: old}, out, rootdir.New{Mode: 0o600}, w.store.clock.Now(), nil))
@@ -570,7 +514,7 @@ func aside(done rootdir.Swapped, err error) error {
 // name ends or begins like that.
 func (w *scrubbing) tellsOfRemoved(line []byte) bool {
 	if w.names == nil {
-		for _, id := range w.req.Removed {
+		for _, id := range w.Req.Removed {
 			if w.names = append(w.names, id); escapedJSON(id) != id {
 				w.names = append(w.names, escapedJSON(id))
 			}
@@ -614,7 +558,7 @@ func escapedJSON(name string) string {
 
 // namesRemoved reports whether bytes of any form hold the id of a removed note.
 func (w *scrubbing) namesRemoved(data []byte) bool {
-	return slices.ContainsFunc(w.req.Removed, func(id string) bool { return bytes.Contains(data, []byte(id)) })
+	return slices.ContainsFunc(w.Req.Removed, func(id string) bool { return bytes.Contains(data, []byte(id)) })
 }
 
 // foreign searches another program's files and reports when they name the subject; it writes nothing.
@@ -623,9 +567,9 @@ func (w *scrubbing) foreign(layer, name string, dir *rootdir.Dir, reason string)
 	switch {
 	case errors.Is(err, model.NotFound):
 	case err != nil:
-		w.out = append(w.out, model.LayerResult{Layer: layer, Method: "not read", Verdict: model.VerdictUnaudited, Reason: err.Error()})
+		w.Out = append(w.Out, model.LayerResult{Layer: layer, Method: "not read", Verdict: model.VerdictUnaudited, Reason: err.Error()})
 	case w.concerns(data) || w.namesRemoved(data):
-		w.out = append(w.out, model.LayerResult{
+		w.Out = append(w.Out, model.LayerResult{
 			Layer: layer, Method: fmt.Sprintf("%d bytes scanned, not touched", m.Size), Verdict: model.VerdictOutOfScope, Reason: reason,
 		})
 	}
