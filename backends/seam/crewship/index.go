@@ -19,7 +19,7 @@ import (
 // index removes the rows of removed files, and those that name the subject, from a memory directory's
 // search index, without leaving a byte of them. Crewship rebuilds a file's rows when it next indexes.
 func (w *scrubbing) index(f file) (int64, error) {
-	switch _, err := f.dir.Stat(f.label); {
+	switch _, err := f.dir.Stat(f.Path); {
 	case errors.Is(err, model.NotFound):
 		return 0, nil
 	case err != nil: // it has become a link
@@ -48,7 +48,7 @@ func (w *scrubbing) index(f file) (int64, error) {
 
 // index is the path of a search index.
 func (f file) index() string {
-	return filepath.Join(f.memory.root, filepath.FromSlash(below(f.memory.dir, f.label)))
+	return filepath.Join(f.memory.root, filepath.FromSlash(below(f.memory.dir, f.Path)))
 }
 
 // rows lists the rows of the search indexes.
@@ -58,7 +58,7 @@ func (w *scrubbing) rows(memories []*memoryDir) (failed error) {
 			continue
 		}
 		err := w.store.eachFile(w.ctx, p, func(f file) {
-			if path.Base(f.label) != indexName || f.problem != "" || f.meta.Kind != rootdir.File || failed != nil {
+			if path.Base(f.Path) != indexName || f.Problem != "" || f.Meta.Kind != rootdir.File || failed != nil {
 				return
 			}
 			failed = indexError(database{f.index()}.read(w.ctx, func(db *sql.DB) error {
@@ -79,7 +79,7 @@ func (w *scrubbing) dirty(f file) (bool, error) {
 		return false, nil
 	}
 	for _, suffix := range []string{"", "-wal", "-journal"} {
-		r, _, err := f.dir.Reader(f.label + suffix)
+		r, _, err := f.dir.Reader(f.Path + suffix)
 		if errors.Is(err, model.NotFound) {
 			continue
 		}

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"memdesk/backends/internal/sharedfd"
+	"memdesk/backends/seam/internal/erasure"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/backends/seam/internal/walk"
-	"memdesk/internal/gitlog"
 	"memdesk/model"
 )
 
@@ -45,53 +45,33 @@ func (s *store) Layers(ctx context.Context) ([]model.Layer, error) {
 
 // file is one name beneath a memory directory, or a version blob.
 type file struct {
-	memory  *memoryDir // nil for a version blob
-	label   string
-	meta    rootdir.Meta
-	problem string
-	// repository: it is a git repository's own directory, or the file that leads there.
-	repository bool
-	dir        *rootdir.Dir // open during the walk
+	walk.Found
+	memory *memoryDir   // nil for a version blob
+	dir    *rootdir.Dir // open during the walk
 }
 
 func (f file) id() string {
 	if f.memory == nil {
-		return versionsPrefix + f.label
+		return versionsPrefix + f.Path
 	}
-	return f.memory.prefix + f.label
+	return f.memory.prefix + f.Path
 }
 
 func (f file) isItem() bool {
 	if f.memory == nil {
 		return false
 	}
-	_, quarantined := quarantineLabel(f.label)
-	return quarantined || isMemory(f.label)
+	_, quarantined := quarantineLabel(f.Path)
+	return quarantined || isMemory(f.Path)
 }
 
 // layer is the file as a layer; dir is the start of the walk. A memory directory has one index, and a copy of that is
 // older than the items.
 func (f file) layer(dir string) model.Layer {
-	l := model.Layer{ID: f.id(), Kind: model.LayerDerived, Bytes: f.meta.Size, Readable: true, Reason: f.problem, Rows: f.memory != nil && isIndex(f.label)}
-	if f.meta.Kind == rootdir.File || f.meta.Kind == rootdir.Link {
-		l.File = filepath.Join(dir, filepath.FromSlash(f.label))
-	}
-	if f.isItem() {
+	l := erasure.Layer(f.Found, f.id(), dir)
+	l.Rows = f.memory != nil && isIndex(f.Path)
+	if f.isItem() && l.Kind == model.LayerDerived {
 		l.Kind, l.ItemID = model.LayerItem, l.ID
-	}
-	switch {
-	case f.problem != "":
-		l.Readable = false
-	case f.repository:
-		l.Kind, l.ItemID, l.Readable, l.Reason, l.File = model.LayerExternal, "", false, gitlog.Kept, filepath.Join(dir, filepath.FromSlash(f.label))
-		l.Repository = true
-	case f.meta.Kind == rootdir.Link:
-		l.Kind, l.ItemID, l.Readable, l.Reason = model.LayerExternal, "", false, model.LinkReason
-	case f.meta.Kind != rootdir.File:
-		l.Readable, l.Reason = false, "a special file, which is not read"
-	case f.meta.Links() > 1:
-		l.Links = int64(f.meta.Links()) - 1
-		l.Reason = "the file has a second name: removing this one leaves its bytes under the other"
 	}
 	return l
 }
@@ -105,13 +85,13 @@ func (s *store) eachFile(ctx context.Context, p *memoryDir, fn func(file)) error
 	case errors.Is(err, model.Unavailable):
 		return err
 	case err != nil:
-		fn(file{memory: p, label: ".", problem: err.Error()})
+		fn(file{memory: p, Found: walk.Found{Path: ".", Problem: err.Error()}})
 		return nil
 	}
 	defer dir.Close()
 	return walk.Everything(ctx, "layers", dir, nil, func(w walk.Found) {
 		if !w.Empty {
-			fn(file{memory: p, label: w.Path, meta: w.Meta, problem: w.Problem, repository: w.Repository, dir: dir})
+			fn(file{w, p, dir})
 		}
 	})
 }
@@ -126,13 +106,13 @@ func (s *store) eachBlob(ctx context.Context, fn func(file)) error {
 		return nil
 	}
 	if err != nil {
-		fn(file{label: ".", problem: err.Error()})
+		fn(file{Found: walk.Found{Path: ".", Problem: err.Error()}})
 		return nil
 	}
 	defer dir.Close()
 	return walk.Everything(ctx, "layers", dir, nil, func(w walk.Found) {
 		if !w.Empty {
-			fn(file{label: w.Path, meta: w.Meta, problem: w.Problem, repository: w.Repository, dir: dir})
+			fn(file{Found: w, dir: dir})
 		}
 	})
 }

@@ -72,7 +72,7 @@ func (w *scrubbing) ofRemoved(f file) bool {
 	if f.memory == nil {
 		return false
 	}
-	label := f.label
+	label := f.Path
 	if rest, in := strings.CutPrefix(label, snapshots); in {
 		_, label, _ = strings.Cut(rest, "/") // behind the run
 	}
@@ -80,7 +80,7 @@ func (w *scrubbing) ofRemoved(f file) bool {
 		label = label[:strings.LastIndex(label, ".tmp.")]
 	}
 	removed := slices.Contains(w.Req.Removed, f.memory.prefix+label)
-	if _, err := f.dir.Stat(label); err == nil && isTemp(path.Base(f.label)) && !(w.Req.Dry && removed) {
+	if _, err := f.dir.Stat(label); err == nil && isTemp(path.Base(f.Path)) && !(w.Req.Dry && removed) {
 		return false // written anew, or its writer is at work
 	}
 	return removed || isCard(w.cards, label)
@@ -91,18 +91,18 @@ const snapshots = ".snapshots/"
 
 func (w *scrubbing) file(f file) {
 	switch {
-	case f.problem != "":
-		w.Add(f.id(), "not looked at", 0, errors.New(f.problem))
-	case f.meta.Kind == rootdir.Link && w.Names([]byte(path.Base(f.label))):
-		w.Link(f.dir, f.id(), f.label)
-	case w.Req.Dry && (f.isItem() || isIndex(path.Base(f.label)) || strings.HasSuffix(f.label, ".lock")): // not asked about
-	case f.repository, f.isItem(), f.meta.Kind != rootdir.File: // git keeps a repository
-	case isIndex(path.Base(f.label)):
-		if path.Base(f.label) == indexName {
+	case f.Problem != "":
+		w.Add(f.id(), "not looked at", 0, errors.New(f.Problem))
+	case f.Meta.Kind == rootdir.Link && w.Names([]byte(path.Base(f.Path))):
+		w.Link(f.dir, f.id(), f.Path)
+	case w.Req.Dry && (f.isItem() || isIndex(path.Base(f.Path)) || strings.HasSuffix(f.Path, ".lock")): // not asked about
+	case f.Repository, f.isItem(), f.Meta.Kind != rootdir.File: // git keeps a repository
+	case isIndex(path.Base(f.Path)):
+		if path.Base(f.Path) == indexName {
 			n, err := w.index(f)
 			w.Add(f.id(), "rows removed, index optimised, VACUUM, checkpoint TRUNCATE", n, err)
 		}
-	case strings.HasSuffix(f.label, ".lock"):
+	case strings.HasSuffix(f.Path, ".lock"):
 		w.lock(f)
 	default:
 		w.copy(f)
@@ -112,19 +112,19 @@ func (w *scrubbing) file(f file) {
 // lock removes the sentinel of a removed item, while holding it.
 func (w *scrubbing) lock(f file) {
 	item := strings.TrimSuffix(f.id(), ".lock")
-	if !slices.Contains(w.Req.Removed, item) && !w.Names([]byte(f.label)) {
+	if !slices.Contains(w.Req.Removed, item) && !w.Names([]byte(f.Path)) {
 		return
 	}
-	if _, err := f.dir.Stat(strings.TrimSuffix(f.label, ".lock")); !errors.Is(err, model.NotFound) {
+	if _, err := f.dir.Stat(strings.TrimSuffix(f.Path, ".lock")); !errors.Is(err, model.NotFound) {
 		return // written anew
 	}
-	if f.meta.Size > 0 { // a lock file holds nothing: this is somebody's text
+	if f.Meta.Size > 0 { // a lock file holds nothing: this is somebody's text
 		w.copy(f)
 		return
 	}
-	held, err := f.dir.Lock(w.ctx, f.label, privateMode)
+	held, err := f.dir.Lock(w.ctx, f.Path, privateMode)
 	if err == nil {
-		err = f.dir.Remove(f.label)
+		err = f.dir.Remove(f.Path)
 		held.Unlock()
 	}
 	w.Removed(f.id(), "lock file removed", err)
@@ -136,7 +136,7 @@ func (w *scrubbing) copy(f file) {
 		return
 	}
 	removed := w.ofRemoved(f)
-	data, _, err := f.dir.Read(f.label, 0)
+	data, _, err := f.dir.Read(f.Path, 0)
 	if errors.Is(err, model.NotFound) {
 		return
 	}
@@ -144,7 +144,7 @@ func (w *scrubbing) copy(f file) {
 		w.Add(f.id(), "not read", 0, err)
 		return
 	}
-	if !removed && !w.Names(data) && !w.Names([]byte(f.label)) {
+	if !removed && !w.Names(data) && !w.Names([]byte(f.Path)) {
 		if !w.Req.Dry {
 			w.leftover(f, data)
 		}
@@ -153,13 +153,13 @@ func (w *scrubbing) copy(f file) {
 	if !w.May(f.id(), data) {
 		return
 	}
-	err = f.dir.Remove(f.label)
+	err = f.dir.Remove(f.Path)
 	method := "copy removed"
 	if f.memory == nil { // its name is its hash, so it cannot be redacted in place
 		method = "the text of an old version removed; its record in crewship.db stays, and Crewship answers 410 for that version"
 	}
 	w.Removed(f.id(), method, err)
-	if last := len(w.Out) - 1; err == nil && f.meta.Links() > 1 {
+	if last := len(w.Out) - 1; err == nil && f.Meta.Links() > 1 {
 		w.Out[last].Verdict, w.Out[last].Reason = model.VerdictOutOfScope, "its bytes stay under a second name of the same file"
 	}
 }
@@ -167,15 +167,15 @@ func (w *scrubbing) copy(f file) {
 // leftover removes the rest of an interrupted write if nothing is lost by it: it is the beginning of the
 // memory's own content. A writer about to rename it holds the memory's lock.
 func (w *scrubbing) leftover(f file, data []byte) {
-	at := strings.LastIndex(f.label, ".tmp.")
-	if rootdir.IsLockTemp(path.Base(f.label)) && len(data) == 0 {
-		w.Removed(f.id(), "what an interrupted write left removed", f.dir.Remove(f.label))
+	at := strings.LastIndex(f.Path, ".tmp.")
+	if rootdir.IsLockTemp(path.Base(f.Path)) && len(data) == 0 {
+		w.Removed(f.id(), "what an interrupted write left removed", f.dir.Remove(f.Path))
 		return
 	}
-	if !isTemp(path.Base(f.label)) {
+	if !isTemp(path.Base(f.Path)) {
 		return
 	}
-	of := f.label[:at]
+	of := f.Path[:at]
 	if _, err := f.dir.Stat(of + ".lock"); err != nil { // it is not from a writer of this memory directory
 		return
 	}
@@ -185,7 +185,7 @@ func (w *scrubbing) leftover(f file, data []byte) {
 	}
 	held, err := f.dir.Lock(w.ctx, of+".lock", privateMode)
 	if err == nil {
-		err = f.dir.Remove(f.label)
+		err = f.dir.Remove(f.Path)
 		held.Unlock()
 	}
 	w.Removed(f.id(), "what an interrupted write left removed", err)

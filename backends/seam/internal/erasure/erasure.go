@@ -1,13 +1,38 @@
-// Package erasure keeps the results of an erasure that goes from file to file. A failed file is a result, and the next one
+// Package erasure makes layers of files, and keeps the results of an erasure that goes from file to file. A failed file is a result, and the next one
 // follows.
 package erasure
 
 import (
 	"errors"
+	"path/filepath"
 
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/backends/seam/internal/walk"
+	"memdesk/internal/gitlog"
 	"memdesk/model"
 )
+
+// Layer is a file as a layer with an id; root is where the walk began.
+func Layer(f walk.Found, id, root string) model.Layer {
+	l := model.Layer{ID: id, Kind: model.LayerDerived, Bytes: f.Meta.Size, Readable: true}
+	if f.Repository || f.Meta.Kind == rootdir.File || f.Meta.Kind == rootdir.Link {
+		l.File = filepath.Join(root, filepath.FromSlash(f.Path))
+	}
+	switch {
+	case f.Problem != "":
+		l.Readable, l.Reason = false, f.Problem
+	case f.Repository:
+		l.Kind, l.Readable, l.Reason, l.Repository = model.LayerExternal, false, gitlog.Kept, true
+	case f.Meta.Kind == rootdir.Link:
+		l.Kind, l.Readable, l.Reason = model.LayerExternal, false, model.LinkReason
+	case f.Meta.Kind != rootdir.File:
+		l.Readable, l.Reason = false, "a special file, which is not read"
+	case f.Meta.Links() > 1:
+		l.Links = int64(f.Meta.Links()) - 1
+		l.Reason = "the file has a second name: removing this one leaves its bytes under the other"
+	}
+	return l
+}
 
 // Run is one erasure.
 type Run struct {

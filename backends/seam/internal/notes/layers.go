@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"memdesk/backends/seam/internal/erasure"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/backends/seam/internal/walk"
-	"memdesk/internal/gitlog"
 	"memdesk/model"
 )
 
@@ -45,11 +45,8 @@ const (
 
 // found is one file of the walk over everything.
 type found struct {
-	id   string
+	walk.Found
 	sort sort
-	meta rootdir.Meta
-	// problem says why it could not be read.
-	problem string
 	// side is the layout's, of a file that is no item.
 	side Side
 }
@@ -64,7 +61,7 @@ func (s *store) Layers(ctx context.Context) ([]model.Layer, error) {
 	}
 	err = s.eachOutside(ctx, func(p OutsideDir, _ *rootdir.Dir, f found) {
 		l := f.layer(p.Path)
-		l.ID, l.ItemID, l.Kind = p.Prefix+"/"+f.id, "", model.LayerDerived
+		l.ID, l.ItemID, l.Kind = p.Prefix+"/"+f.Path, "", model.LayerDerived
 		if !p.Lines {
 			l.Kind = model.LayerExternal
 			l.Reason = cmp.Or(l.Reason, p.Reason)
@@ -89,37 +86,25 @@ func (s *store) Layers(ctx context.Context) ([]model.Layer, error) {
 
 // layer is the file as a layer; dir is the start of the walk.
 func (f found) layer(dir string) model.Layer {
-	l := model.Layer{ID: cmp.Or(f.side.Name, f.id), Kind: model.LayerDerived, Bytes: f.meta.Size, Readable: true}
-	if f.meta.Kind == rootdir.File || f.meta.Kind == rootdir.Link {
-		l.File = filepath.Join(dir, filepath.FromSlash(f.id))
-	}
+	l := erasure.Layer(f.Found, cmp.Or(f.side.Name, f.Path), dir)
 	switch f.sort {
 	case sortItem:
-		l.Kind, l.ItemID = model.LayerItem, f.id
+		if l.Kind == model.LayerDerived {
+			l.Kind, l.ItemID = model.LayerItem, f.Path
+		}
 	case sortForeign:
-		l.Kind, l.Reason = model.LayerExternal, cmp.Or(f.side.Reason, "another program keeps it for itself; what it holds of a person is removed there")
+		if l.Readable {
+			l.Reason = cmp.Or(f.side.Reason, "another program keeps it for itself; what it holds of a person is removed there")
+		}
+		l.Kind = model.LayerExternal
 	case sortEmpty:
 		l.ID += "/"
-		l.Bytes = 0
-		return l
-	case sortGit:
-		l.Kind, l.Readable, l.Reason, l.File = model.LayerExternal, false, gitlog.Kept, filepath.Join(dir, filepath.FromSlash(f.id))
-		l.Repository = true
-		return l
 	case sortLines:
-		l.Waits = waits(f.meta)
-	case sortCopy, sortBooks:
+		l.Waits = waits(f.Meta)
+	case sortCopy, sortBooks, sortGit:
 	}
-	switch {
-	case f.problem != "":
-		l.Kind, l.Readable, l.Reason = model.LayerExternal, false, f.problem
-	case f.meta.Kind == rootdir.Link:
-		l.Kind, l.Readable, l.ItemID, l.Reason = model.LayerExternal, false, "", model.LinkReason
-	case f.meta.Kind != rootdir.File:
-		l.Kind, l.Readable, l.Reason = model.LayerExternal, false, "a special file, which is not read"
-	case f.meta.Links() > 1:
-		l.Links = int64(f.meta.Links()) - 1
-		l.Reason = cmp.Or(l.Reason, "the file has a second name: removing this one leaves its bytes under the other")
+	if !l.Readable {
+		l.Kind = model.LayerExternal
 	}
 	return l
 }
@@ -133,11 +118,11 @@ func (s *store) eachFound(ctx context.Context, fn func(found)) error {
 	defer root.Close()
 	return walk.Everything(ctx, "layers", root, nil, func(w walk.Found) {
 		f := sorted(w)
-		if s.ofPart(f.id) {
+		if s.ofPart(f.Path) {
 			return
 		}
-		if l := s.cfg.Layout; l != nil && f.sort == sortItem && f.meta.Kind == rootdir.File && !l.isItem(f.id) {
-			f.sort, f.side = sortForeign, l.Side(f.id)
+		if l := s.cfg.Layout; l != nil && f.sort == sortItem && f.Meta.Kind == rootdir.File && !l.isItem(f.Path) {
+			f.sort, f.side = sortForeign, l.Side(f.Path)
 			if f.side.Lines {
 				f.sort = sortLines
 			}
@@ -154,7 +139,7 @@ func (s *store) ofPart(id string) bool {
 
 // sorted turns a file of the walk into a layer's.
 func sorted(w walk.Found) found {
-	f := found{id: w.Path, meta: w.Meta, problem: w.Problem}
+	f := found{Found: w}
 	name := baseName(w.Path)
 	for dir := range strings.SplitSeq(strings.TrimSuffix(w.Path[:len(w.Path)-len(name)], "/"), "/") {
 		if f.sort == sortItem && dir != "" {
@@ -162,7 +147,7 @@ func sorted(w walk.Found) found {
 		}
 	}
 	switch {
-	case f.problem != "":
+	case f.Problem != "":
 		f.sort = sortForeign
 	case w.Repository:
 		f.sort = sortGit
@@ -201,16 +186,16 @@ func (s *store) eachOutside(ctx context.Context, fn func(OutsideDir, *rootdir.Di
 			continue
 		}
 		if err != nil {
-			fn(p, nil, found{id: ".", sort: sortForeign, problem: err.Error()})
+			fn(p, nil, found{Found: walk.Found{Path: ".", Problem: err.Error()}, sort: sortForeign})
 			continue
 		}
 		children, err := dir.List(".")
 		if err != nil {
-			fn(p, dir, found{id: ".", sort: sortForeign, problem: err.Error()})
+			fn(p, dir, found{Found: walk.Found{Path: ".", Problem: err.Error()}, sort: sortForeign})
 		}
 		for _, c := range children {
 			if c.Kind != rootdir.Directory && slices.ContainsFunc(p.Names, func(pattern string) bool { return matches(pattern, c.Name) }) {
-				fn(p, dir, found{id: c.Name, sort: sortCopy, meta: c.Meta})
+				fn(p, dir, found{Found: walk.Found{Path: c.Name, Meta: c.Meta}, sort: sortCopy})
 			}
 		}
 		_ = dir.Close()

@@ -99,34 +99,34 @@ func (w *scrubbing) note(f found) {
 		w.todo = append(w.todo, f)
 		return
 	}
-	if w.Req.Dry && slices.Contains(w.Req.Removed, f.id) {
+	if w.Req.Dry && slices.Contains(w.Req.Removed, f.Path) {
 		return // as it will be
 	}
 	if w.kept == nil {
 		w.kept = map[string]bool{}
 	}
-	w.kept[slugOf(f.id)] = true
+	w.kept[slugOf(f.Path)] = true
 }
 
 func (w *scrubbing) file(f found) {
 	switch {
 	case w.linkNamesSubject(f):
-		w.Link(w.root, f.id, f.id)
+		w.Link(w.root, f.Path, f.Path)
 	case f.sort == sortGit: // kept whole
-	case w.Req.Dry && (f.problem != "" || f.meta.Kind != rootdir.File || f.sort == sortEmpty || f.sort == sortForeign): // nothing of it is removed
-	case f.problem != "":
-		w.Out = append(w.Out, model.LayerResult{Layer: f.id, Method: "not looked at", Verdict: model.VerdictUnaudited, Reason: f.problem})
+	case w.Req.Dry && (f.Problem != "" || f.Meta.Kind != rootdir.File || f.sort == sortEmpty || f.sort == sortForeign): // nothing of it is removed
+	case f.Problem != "":
+		w.Out = append(w.Out, model.LayerResult{Layer: f.Path, Method: "not looked at", Verdict: model.VerdictUnaudited, Reason: f.Problem})
 	case f.sort == sortEmpty:
 		w.empty(f)
-	case f.meta.Kind != rootdir.File:
-		w.Out = append(w.Out, model.LayerResult{Layer: f.id, Method: "not followed", Verdict: model.VerdictUnaudited, Reason: "a link or a special file"})
+	case f.Meta.Kind != rootdir.File:
+		w.Out = append(w.Out, model.LayerResult{Layer: f.Path, Method: "not followed", Verdict: model.VerdictUnaudited, Reason: "a link or a special file"})
 	case f.sort == sortBooks:
-		n, err := w.books(f.id)
-		w.Add(f.id, "entries of removed notes dropped", n, err)
+		n, err := w.books(f.Path)
+		w.Add(f.Path, "entries of removed notes dropped", n, err)
 	case f.sort == sortCopy:
 		w.copy(f)
 	case f.sort == sortForeign:
-		w.foreign(cmp.Or(f.side.Name, f.id), f.id, w.root, f.layer("").Reason)
+		w.foreign(cmp.Or(f.side.Name, f.Path), f.Path, w.root, f.layer("").Reason)
 	case f.sort == sortLines:
 		w.inUse(f)
 	}
@@ -135,30 +135,30 @@ func (w *scrubbing) file(f found) {
 // linkNamesSubject reports whether a file is a symbolic link whose own name names the subject: it holds no
 // text, but its name is data too.
 func (w *scrubbing) linkNamesSubject(f found) bool {
-	return f.problem == "" && f.meta.Kind == rootdir.Link && (f.sort == sortItem || f.sort == sortCopy) && w.concerns([]byte(path.Base(f.id)))
+	return f.Problem == "" && f.Meta.Kind == rootdir.Link && (f.sort == sortItem || f.sort == sortCopy) && w.concerns([]byte(path.Base(f.Path)))
 }
 
 // copy removes a leftover that names the subject or belongs to a removed note.
 func (w *scrubbing) copy(f found) {
 	const method = "a copy beside the notes removed"
-	data, _, err := w.root.Read(f.id, 0)
+	data, _, err := w.root.Read(f.Path, 0)
 	if errors.Is(err, model.NotFound) {
 		return
 	}
 	if err != nil {
-		w.Add(f.id, method, 0, err)
+		w.Add(f.Path, method, 0, err)
 		return
 	}
-	if !w.ofRemoved(f.id) && !w.concerns([]byte(f.id)) && !w.concerns(data) {
+	if !w.ofRemoved(f.Path) && !w.concerns([]byte(f.Path)) && !w.concerns(data) {
 		if !w.Req.Dry {
-			w.leftover(f.id, data)
+			w.leftover(f.Path, data)
 		}
 		return
 	}
-	if !w.May(f.id, data) {
+	if !w.May(f.Path, data) {
 		return
 	}
-	w.Add(f.id, method, 1, aside(w.root.Take(f.id, rootdir.Seen{Exists: true, Data: data}, w.store.clock.Now(), nil)))
+	w.Add(f.Path, method, 1, aside(w.root.Take(f.Path, rootdir.Seen{Exists: true, Data: data}, w.store.clock.Now(), nil)))
 }
 
 // leftover removes the rest of an interrupted write by memdesk if nothing is lost by it: it is the
@@ -195,7 +195,7 @@ func (w *scrubbing) leftover(id string, data []byte) {
 
 // empty removes an empty directory whose name names the subject, and those above it that are then the same.
 func (w *scrubbing) empty(f found) {
-	for id := f.id; id != "." && w.concerns([]byte(id)); id = path.Dir(id) {
+	for id := f.Path; id != "." && w.concerns([]byte(id)); id = path.Dir(id) {
 		if left, err := w.root.List(id); err != nil || len(left) > 0 {
 			return
 		}
@@ -331,12 +331,12 @@ func (w *scrubbing) entries() error {
 		return nil
 	}
 	return w.store.eachFound(w.ctx, func(f found) {
-		if f.sort != sortBooks || f.meta.Kind != rootdir.File {
+		if f.sort != sortBooks || f.Meta.Kind != rootdir.File {
 			return
 		}
-		if book, _, err := w.root.Read(f.id, 0); err == nil { // else its layer says so
+		if book, _, err := w.root.Read(f.Path, 0); err == nil { // else its layer says so
 			tell := func(text []byte, of ...string) {
-				w.Req.SideRows(model.SideRow{Layer: cmp.Or(f.side.Name, f.id), Of: of, Cells: []model.SideCell{{Text: string(text), Words: string(text)}}})
+				w.Req.SideRows(model.SideRow{Layer: cmp.Or(f.side.Name, f.Path), Of: of, Cells: []model.SideCell{{Text: string(text), Words: string(text)}}})
 			}
 			told := map[string]bool{}
 			w.apart(book, func(id string, entry []byte) {
@@ -424,18 +424,18 @@ func (w *scrubbing) keptConcern() bool {
 
 // outside scrubs AgentM's directories beyond the store.
 func (w *scrubbing) outside(p OutsideDir, dir *rootdir.Dir, f found) {
-	layer := p.Prefix + "/" + f.id
+	layer := p.Prefix + "/" + f.Path
 	switch {
-	case f.problem != "":
-		w.Out = append(w.Out, model.LayerResult{Layer: layer, Method: "not looked at", Verdict: model.VerdictUnaudited, Reason: f.problem})
-	case f.meta.Kind != rootdir.File:
+	case f.Problem != "":
+		w.Out = append(w.Out, model.LayerResult{Layer: layer, Method: "not looked at", Verdict: model.VerdictUnaudited, Reason: f.Problem})
+	case f.Meta.Kind != rootdir.File:
 		w.Out = append(w.Out, model.LayerResult{Layer: layer, Method: "not followed", Verdict: model.VerdictUnaudited, Reason: "a link or a special file"})
 	case w.Req.Dry && !p.Lines:
 	case p.Lines:
-		n, err := w.lines(layer, dir, f.id)
+		n, err := w.lines(layer, dir, f.Path)
 		w.Add(layer, "lines that name the person dropped, whole file rewritten", n, err)
 	default:
-		w.foreign(layer, f.id, dir, p.Reason)
+		w.foreign(layer, f.Path, dir, p.Reason)
 	}
 }
 
@@ -453,8 +453,8 @@ func waits(m rootdir.Meta) string {
 // inUse drops lines from a file that its program may still write.
 func (w *scrubbing) inUse(f found) {
 	const method = "lines that name the person dropped"
-	layer := cmp.Or(f.side.Name, f.id)
-	data, m, err := w.root.Read(f.id, 0)
+	layer := cmp.Or(f.side.Name, f.Path)
+	data, m, err := w.root.Read(f.Path, 0)
 	if why := waits(m); err == nil && !w.Req.Dry && why != "" {
 		if w.concerns(data) {
 			w.Out = append(w.Out, model.LayerResult{Layer: layer, Method: "not written", Verdict: model.VerdictPending, Reason: why})
@@ -463,7 +463,7 @@ func (w *scrubbing) inUse(f found) {
 	}
 	n := int64(0)
 	if err == nil {
-		n, err = w.lines(layer, w.root, f.id)
+		n, err = w.lines(layer, w.root, f.Path)
 	}
 	if !errors.Is(err, model.NotFound) {
 		w.Add(layer, method, n, err)
