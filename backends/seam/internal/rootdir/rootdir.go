@@ -441,13 +441,25 @@ const groupWrite fs.FileMode = 0o020
 
 // Remove unlinks a regular file and makes that durable. A directory, a link and
 // a special file are refused.
-func (d *Dir) Remove(name string) error {
+func (d *Dir) Remove(name string) error { return d.remove(name, File, Meta.notFile) }
+
+// RemoveDir removes an empty directory; anything else stays and is an error.
+func (d *Dir) RemoveDir(name string) error {
+	return d.remove(name, Directory, func(Meta) error { return errors.New("it is no directory") })
+}
+
+// Unlink removes a symbolic link, never its target. It is NotFound when it is gone.
+func (d *Dir) Unlink(name string) error {
+	return d.remove(name, Link, func(Meta) error { return errors.New("it is no symbolic link") })
+}
+
+func (d *Dir) remove(name string, kind Kind, other func(Meta) error) error {
 	m, err := d.Stat(name)
 	if err != nil {
 		return err
 	}
-	if m.Kind != File {
-		return fail("remove", name, m.notFile())
+	if m.Kind != kind {
+		return fail("remove", name, other(m))
 	}
 	if err := d.at(StepRemove); err != nil {
 		return fail("remove", name, err)
@@ -459,21 +471,6 @@ func (d *Dir) Remove(name string) error {
 		return fail("remove", name, fmt.Errorf("removed, but not known to be durable: %w", bare(err)))
 	}
 	return nil
-}
-
-// RemoveDir removes an empty directory; anything else stays and is an error.
-func (d *Dir) RemoveDir(name string) error {
-	m, err := d.Stat(name)
-	if err != nil {
-		return err
-	}
-	if m.Kind != Directory {
-		return fail("remove", name, errors.New("it is no directory"))
-	}
-	if err := d.root.Remove(filepath.FromSlash(name)); err != nil {
-		return fail("remove", name, err)
-	}
-	return syncDir(d.root, parentOf(name))
 }
 
 // Readlink returns the target of a symbolic link.
@@ -492,24 +489,6 @@ func (d *Dir) Mode(name string) (fs.FileMode, error) {
 		return 0, fail("mode", name, err)
 	}
 	return fi.Mode().Perm(), nil
-}
-
-// Unlink removes a symbolic link, never its target. It is NotFound when it is gone.
-func (d *Dir) Unlink(name string) error {
-	m, err := d.Stat(name)
-	if err != nil {
-		return err
-	}
-	if m.Kind != Link {
-		return fail("remove", name, errors.New("it is no symbolic link"))
-	}
-	if err := d.at(StepRemove); err != nil {
-		return fail("remove", name, err)
-	}
-	if err := d.root.Remove(filepath.FromSlash(name)); err != nil {
-		return fail("remove", name, err)
-	}
-	return syncDir(d.root, parentOf(name))
 }
 
 func parentOf(name string) string {
