@@ -28,10 +28,10 @@ func Versions(d *desk.Desk, ref model.Ref) tea.Cmd {
 		Noun:  "version",
 		Empty: "The store has recorded no version of this item.",
 		Columns: []record.Column{
-			{Title: "WHEN", Width: 21, Dim: true}, {Title: "SIZE", Width: 10, Right: true, Dim: true}, {Title: "TEXT", Width: 9, Dim: true}, {Title: "BY", Width: 16}, {Title: "VERSION"},
+			{Title: "WHEN", Width: 21, Least: 21, Dim: true}, {Title: "SIZE", Width: 10, Right: true, Dim: true}, {Title: "TEXT", Width: 9, Least: 9, Dim: true}, {Title: "BY", Width: 16, Least: 8}, {Title: "VERSION", Least: 10},
 		},
 		Traits: record.Traits[model.Version]{Less: map[int]func(a, b model.Version) int{1: func(a, b model.Version) int { return cmp.Compare(a.Bytes, b.Bytes) }}},
-		Least:  []int{21, 0, 9, 8, 10}, About: d.Esc.LineMax(ref.ID, prose.MaxTitle),
+		About:  d.Esc.LineMax(ref.ID, prose.MaxTitle),
 		Fetch: func(ctx context.Context, q operator.PageQuery) (record.Page[model.Version], error) {
 			return fetchVersions(d, ctx, ref, q)
 		},

@@ -252,9 +252,8 @@ func undoKind(us *Undos) record.Kind[operator.UndoRow] {
 		},
 		Empty: "Nothing is kept: no change of the last weeks can be undone.",
 		Columns: []record.Column{
-			{Title: "AGE", Width: 5, Right: true, Dim: true}, {Title: "CHANGE", Width: 16}, {Title: "STORE", Width: 12}, {Title: "SIZE", Width: 10, Right: true, Dim: true}, {Title: "ITEM"},
+			{Title: "AGE", Width: 5, Least: 5, Right: true, Dim: true}, {Title: "CHANGE", Width: 16, Least: 8}, {Title: "STORE", Width: 12, Least: 8}, {Title: "SIZE", Width: 10, Right: true, Dim: true}, {Title: "ITEM", Least: 18},
 		},
-		Least: []int{5, 8, 8, 0, 18},
 		Traits: record.Traits[operator.UndoRow]{Less: map[int]func(a, b operator.UndoRow) int{
 			0: func(a, b operator.UndoRow) int { return b.At.Compare(a.At) }, 3: func(a, b operator.UndoRow) int { return cmp.Compare(a.Bytes, b.Bytes) }}},
 		Crumb:  func(u operator.UndoRow) safetext.Text { return d.Esc.LineMax(path.Base(u.Item), prose.MaxTitle) },

@@ -35,8 +35,7 @@ func keptKind(ed *Edits) record.Kind[drafts.Kept] {
 	d := ed.D
 	return record.Kind[drafts.Kept]{
 		Noun: "text", Empty: "No text was put aside: every one that you wrote was saved, or thrown away by you.", Name: "kept",
-		Columns: []record.Column{{Title: "WHEN", Width: 21, Dim: true}, {Title: "AGE", Width: 5, Right: true, Dim: true}, {Title: "SIZE", Width: 10, Right: true, Dim: true}, {Title: "NAME"}},
-		Least:   []int{0, 5, 0, 20},
+		Columns: []record.Column{{Title: "WHEN", Width: 21, Dim: true}, {Title: "AGE", Width: 5, Least: 5, Right: true, Dim: true}, {Title: "SIZE", Width: 10, Right: true, Dim: true}, {Title: "NAME", Least: 20}},
 		Traits: record.Traits[drafts.Kept]{Less: map[int]func(a, b drafts.Kept) int{
 			1: func(a, b drafts.Kept) int { return b.At.Compare(a.At) },
 			2: func(a, b drafts.Kept) int { return cmp.Compare(a.Bytes, b.Bytes) },

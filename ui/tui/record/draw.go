@@ -100,10 +100,7 @@ func (k *Kind[T]) fitted(fit *list.Fit, rows []Row[T]) {
 func (k *Kind[T]) columns() []list.Column {
 	columns := make([]list.Column, len(k.Columns))
 	for i, c := range k.Columns {
-		columns[i] = list.Column{Most: c.Width, Least: c.Width, Support: c.Dim && (k.Tree || i < len(k.Columns)-1)}
-		if k.Least != nil {
-			columns[i].Least = k.Least[i]
-		}
+		columns[i] = list.Column{Most: c.Width, Least: c.Least, Support: c.Dim && (k.Tree || i < len(k.Columns)-1)}
 	}
 	return columns
 }

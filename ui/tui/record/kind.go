@@ -17,6 +17,7 @@ import (
 type Column struct {
 	Title string
 	Width int
+	Least int // kept for lack of room, and what the last one needs; 0: it shrinks and goes first
 	Right bool
 	Dim   bool // it supports the others: a size, an age, a kind
 }
@@ -78,9 +79,6 @@ type Kind[T any] struct {
 	Noun    string
 	Empty   string // what an empty list means, as advice
 	Columns []Column
-	// Least is the width that each column keeps for lack of room: 0 shrinks and goes first, and the last is what
-	// the last column needs. nil: none shrinks.
-	Least   []int
 	Fetch   func(ctx context.Context, q operator.PageQuery) (Page[T], error)
 	Detail  func(ctx context.Context, raw T) *text.Page     // runs in a command
 	Keys    func(p *List[T]) []act.Act                      // of this kind only; nil: none

@@ -302,8 +302,7 @@ func bulkKind(w *Underway, b *Bulk) record.Kind[Outcome] {
 			return esc.Sprintf("%s: %s in %s. %s", o.Word, esc.LineMax(o.Name, prose.MaxTitle), o.Store, o.Why)
 		},
 		Empty:   "Nothing is done yet.",
-		Columns: []record.Column{{Title: "OUTCOME", Width: 16}, {Title: "STORE", Width: 12}, {Title: "ITEM", Width: 40}, {Title: "WHY"}},
-		Least:   []int{10, 8, 20, 24},
+		Columns: []record.Column{{Title: "OUTCOME", Width: 16, Least: 10}, {Title: "STORE", Width: 12, Least: 8}, {Title: "ITEM", Width: 40, Least: 20}, {Title: "WHY", Least: 24}},
 		Fetch: func(_ context.Context, q operator.PageQuery) (record.Page[Outcome], error) {
 			var rows []Outcome
 			var calm bool

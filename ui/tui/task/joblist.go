@@ -51,8 +51,7 @@ func jobsKind(w *Underway) record.Kind[jobRow] {
 	d := w.D
 	return record.Kind[jobRow]{
 		Noun: "job", Empty: "No long work is on record: nothing runs, and nothing has run lately.", Name: "jobs", Traits: record.Traits[jobRow]{Badge: 1, Less: map[int]func(a, b jobRow) int{3: func(a, b jobRow) int { return b.Started.Compare(a.Started) }}},
-		Columns: []record.Column{{Title: "STATE", Width: 18}, {Title: "KIND", Width: 11, Dim: true}, {Title: "PROGRESS", Width: 26}, {Title: "AGE", Width: 5, Right: true, Dim: true}, {Title: "WHAT"}},
-		Least:   []int{12, 0, 19, 5, 16},
+		Columns: []record.Column{{Title: "STATE", Width: 18, Least: 12}, {Title: "KIND", Width: 11, Dim: true}, {Title: "PROGRESS", Width: 26, Least: 19}, {Title: "AGE", Width: 5, Least: 5, Right: true, Dim: true}, {Title: "WHAT", Least: 16}},
 		Fetch:   w.fetchJobs,
 		Detail:  func(_ context.Context, raw jobRow) *text.Page { return jobText(d, raw) },
 		Field:   func(raw jobRow) string { return string(raw.ID) },

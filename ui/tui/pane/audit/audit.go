@@ -50,9 +50,9 @@ func events(d *pane.Bench, of model.Ref) record.Kind[operator.AuditEvent] {
 		Noun: "record", Tell: tellEvent,
 		Empty: "The log has no records yet.",
 		Columns: []record.Column{
-			{Title: "SEQ", Width: 7, Right: true, Dim: true}, {Title: "WHEN, UTC", Width: 12, Dim: true}, {Title: "ACTOR", Width: 16}, {Title: "ACTION", Width: 20}, {Title: "OUTCOME", Width: 11}, {Title: "TARGET"},
+			{Title: "SEQ", Width: 7, Right: true, Dim: true}, {Title: "WHEN, UTC", Width: 12, Least: 12, Dim: true}, {Title: "ACTOR", Width: 16, Least: 10}, {Title: "ACTION", Width: 20, Least: 13}, {Title: "OUTCOME", Width: 11, Least: 10}, {Title: "TARGET", Least: 22},
 		},
-		Least: []int{0, 12, 10, 13, 10, 22}, Traits: record.Traits[operator.AuditEvent]{Badge: 5, Store: func(e operator.AuditEvent) string { return e.Store }},
+		Traits: record.Traits[operator.AuditEvent]{Badge: 5, Store: func(e operator.AuditEvent) string { return e.Store }},
 	}
 	kind.Missing = d.Closed(operator.ReadLog, "the audit log")
 	if d.Audit == nil {

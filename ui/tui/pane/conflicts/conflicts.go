@@ -33,9 +33,9 @@ func New(d *pane.Bench, at int) (p desk.Listing, find func(model.Ref) tea.Cmd) {
 		Pane: at, Noun: "conflict",
 		Empty: "Nothing is in conflict.",
 		Columns: []record.Column{
-			{Title: "STORE", Width: 11}, {Title: "BASE", Width: 23}, {Title: "SURE", Width: 9, Dim: true}, {Title: "STATE", Width: 12}, {Title: "AGE", Width: 5, Right: true, Dim: true}, {Title: "COPY", Width: 40, Dim: true}, {Title: "TOOL", Dim: true},
+			{Title: "STORE", Width: 11, Least: 9}, {Title: "BASE", Width: 23, Least: 16}, {Title: "SURE", Width: 9, Least: 9, Dim: true}, {Title: "STATE", Width: 12, Least: 12}, {Title: "AGE", Width: 5, Least: 5, Right: true, Dim: true}, {Title: "COPY", Width: 40, Dim: true}, {Title: "TOOL", Least: 9, Dim: true},
 		},
-		Least: []int{9, 16, 9, 12, 5, 0, 9}, Traits: record.Traits[conflict.Copy]{Badge: 4, Worst: true, Poll: true,
+		Traits: record.Traits[conflict.Copy]{Badge: 4, Worst: true, Poll: true,
 			Store: func(c conflict.Copy) string { return c.Store },
 			Less: map[int]func(a, b conflict.Copy) int{
 				1: func(a, b conflict.Copy) int { return list.Natural(path.Base(a.Target), path.Base(b.Target)) },

@@ -139,9 +139,9 @@ func New(d *pane.Bench, at int) (desk.Listing, func() tea.Cmd) {
 		Pane: at, Noun: "request", Name: "erasures",
 		Empty: "No erasure requests. Press `a` to file one.",
 		Columns: []record.Column{
-			{Title: "DUE", Width: 17}, {Title: "STATE", Width: 20}, {Title: "PERSON", Width: 18}, {Title: "REQUEST", Dim: true},
+			{Title: "DUE", Width: 17, Least: 12}, {Title: "STATE", Width: 20, Least: 13}, {Title: "PERSON", Width: 18, Least: 8}, {Title: "REQUEST", Least: 20, Dim: true},
 		},
-		Least:  []int{12, 13, 8, 20}, // the id has to be typed
+		// the id has to be typed
 		Traits: record.Traits[operator.ErasureRequest]{Badge: 2, Poll: true, Less: map[int]func(a, b operator.ErasureRequest) int{0: func(a, b operator.ErasureRequest) int { return a.Deadline.Compare(b.Deadline) }}},
 	}
 	kind.Missing = d.Closed(operator.ReadRequests, "requests to be forgotten")

@@ -77,8 +77,7 @@ func (rq *requests) layersSide(r operator.ErasureRequest, title string, get func
 	d := rq.D
 	return record.Open(rq.D.Desk, title, record.Kind[layerRow]{
 		Noun: "layer", Empty: "There are no layers.", Traits: record.Traits[layerRow]{Badge: 2},
-		Columns: []record.Column{{Title: "STORE", Width: 13}, {Title: "VERDICT", Width: 17}, {Title: "BYTES", Width: 12, Right: true, Dim: true}, {Title: "LAYER"}},
-		Least:   []int{9, 17, 0, 20},
+		Columns: []record.Column{{Title: "STORE", Width: 13, Least: 9}, {Title: "VERDICT", Width: 17, Least: 17}, {Title: "BYTES", Width: 12, Right: true, Dim: true}, {Title: "LAYER", Least: 20}},
 		Fetch: func(ctx context.Context, q operator.PageQuery) (record.Page[layerRow], error) {
 			layers, err := get(ctx)
 			if err != nil {

@@ -34,9 +34,8 @@ func (p *watch) kind(at int) record.Kind[observed] {
 	return record.Kind[observed]{
 		Pane: at, Name: "health", Noun: "store", Empty: desk.NoStores,
 		Columns: []record.Column{
-			{Title: "STORE", Width: 16}, {Title: "HEALTH", Width: 8, Dim: true}, {Title: "LATENCY", Width: 9, Right: true, Dim: true}, {Title: "CHECKED", Width: 9, Right: true, Dim: true}, {Title: "KIND", Width: 12, Dim: true}, {Title: "MESSAGE", Dim: true},
+			{Title: "STORE", Width: 16, Least: 10}, {Title: "HEALTH", Width: 8, Least: 8, Dim: true}, {Title: "LATENCY", Width: 9, Least: 9, Right: true, Dim: true}, {Title: "CHECKED", Width: 9, Right: true, Dim: true}, {Title: "KIND", Width: 12, Dim: true}, {Title: "MESSAGE", Least: 24, Dim: true},
 		},
-		Least: []int{10, 8, 9, 0, 0, 24},
 		Traits: record.Traits[observed]{Badge: 2, Store: func(o observed) string { return o.name }, Less: map[int]func(a, b observed) int{
 			2: func(a, b observed) int { return cmp.Compare(a.report.Latency, b.report.Latency) },
 			3: func(a, b observed) int { return b.report.Status.CheckedAt.Compare(a.report.Status.CheckedAt) },

@@ -31,16 +31,14 @@ func New(d *pane.Bench, at int, stories *Stories) desk.Listing {
 		Pane: at, Noun: "entry", Tell: tellEntry,
 		Empty: "Nothing is quarantined.",
 		Columns: []record.Column{
-			{Title: "STORE", Width: 11}, {Title: "SOURCE", Width: 22}, {Title: "NOW", Width: 11}, {Title: "AGE", Width: 5, Right: true, Dim: true}, {Title: "RULE, MATCH", Width: 48},
+			{Title: "STORE", Width: 11, Least: 9}, {Title: "SOURCE", Width: 22, Least: 16}, {Title: "NOW", Width: 11, Least: 11}, {Title: "AGE", Width: 5, Right: true, Dim: true}, {Title: "RULE, MATCH", Width: 48, Least: 16},
 		},
-		Least: []int{9, 16, 11, 0, 16}, Traits: record.Traits[operator.QuarantineEntry]{Badge: 3, Worst: true, Poll: true,
+		Traits: record.Traits[operator.QuarantineEntry]{Badge: 3, Worst: true, Poll: true,
 			Store: func(e operator.QuarantineEntry) string { return e.Store },
 			Less:  map[int]func(a, b operator.QuarantineEntry) int{3: func(a, b operator.QuarantineEntry) int { return b.At.Compare(a.At) }}},
 	}
 	if d.Origins != nil { // before the rule, which takes the rest
-		at := len(kind.Columns) - 1
-		kind.Columns = slices.Insert(kind.Columns, at, record.Column{Title: "ORIGIN", Width: pane.OriginWidth, Dim: true})
-		kind.Least = slices.Insert(kind.Least, at, 8)
+		kind.Columns = slices.Insert(kind.Columns, len(kind.Columns)-1, record.Column{Title: "ORIGIN", Width: pane.OriginWidth, Least: 8, Dim: true})
 	}
 	kind.Missing = d.Closed(operator.ReadContent, "what is quarantined")
 	if d.Quarantine == nil {

@@ -74,9 +74,8 @@ func storyKind(sa *Stories) record.Kind[review.Story] {
 		Noun: "story", Tell: tellStory, Name: "stories",
 		Empty: "Nothing is blocked, and nothing looks planted.",
 		Columns: []record.Column{
-			{Title: "WRITTEN BY", Width: 17}, {Title: "ITEMS", Width: 6, Right: true, Dim: true}, {Title: "GIVEN", Width: 6, Right: true, Dim: true}, {Title: "AGE", Width: 5, Right: true, Dim: true}, {Title: "THE FIRST", Width: 24}, {Title: "SIGNALS"},
+			{Title: "WRITTEN BY", Width: 17, Least: 12}, {Title: "ITEMS", Width: 6, Least: 6, Right: true, Dim: true}, {Title: "GIVEN", Width: 6, Least: 6, Right: true, Dim: true}, {Title: "AGE", Width: 5, Least: 5, Right: true, Dim: true}, {Title: "THE FIRST", Width: 24, Least: 14}, {Title: "SIGNALS", Least: 14},
 		},
-		Least: []int{12, 6, 6, 5, 14, 14},
 		Traits: record.Traits[review.Story]{Badge: 6, Worst: true, Less: map[int]func(a, b review.Story) int{
 			1: func(a, b review.Story) int { return cmp.Compare(len(a.Parts), len(b.Parts)) },
 			2: func(a, b review.Story) int { return cmp.Compare(a.Recalled, b.Recalled) },

@@ -73,8 +73,7 @@ func newOverview(p *Pane) *overview {
 	o := &overview{p: p, tree: tree{d: p.d.Desk, Tallies: map[string]tallied{}, folded: map[desk.ScopeOf]bool{}}, running: map[string]bool{}, quiet: map[string]bool{}, pulses: map[string]*desk.Pulse{}}
 	o.List = record.New(p.d.Desk, record.Kind[tierRow]{
 		Pane: p.at, Name: "tiers", Noun: "row", Empty: desk.NoStores,
-		Columns: []record.Column{{Title: "STORE, SCOPE, TIER", Width: 48}, {Title: "ITEMS", Width: 15, Right: true}, {Title: "SIZE", Width: 10, Right: true}, {Title: "CAP", Width: paint.GaugeWidth + 3, Right: true, Dim: true}, {Title: "WHAT", Dim: true}},
-		Least:   []int{26, 15, 10, 10, 14},
+		Columns: []record.Column{{Title: "STORE, SCOPE, TIER", Width: 48, Least: 26}, {Title: "ITEMS", Width: 15, Least: 15, Right: true}, {Title: "SIZE", Width: 10, Least: 10, Right: true}, {Title: "CAP", Width: paint.GaugeWidth + 3, Least: 10, Right: true, Dim: true}, {Title: "WHAT", Least: 14, Dim: true}},
 		Fetch: func(_ context.Context, q operator.PageQuery) (record.Page[tierRow], error) {
 			t := o.read.Load()
 			rows := t.drawn(t.filtered(t.ordered(t.stored(), 0), q), q.Filter != "")
