@@ -54,10 +54,7 @@ func events(d *pane.Bench, of model.Ref) record.Kind[operator.AuditEvent] {
 		},
 		Traits: record.Traits[operator.AuditEvent]{Badge: 5, Store: func(e operator.AuditEvent) string { return e.Store }},
 	}
-	kind.Missing = d.Closed(operator.ReadLog, "the audit log")
-	if d.Audit == nil {
-		kind.Missing = "no audit log is attached to this console: memdesk audit list shows it"
-	}
+	kind.Missing = cmp.Or(act.When(d.Audit == nil, "no audit log is attached to this console: memdesk audit list shows it"), d.Closed(operator.ReadLog, "the audit log"))
 	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (record.Page[operator.AuditEvent], error) {
 		if q.Not { // the whole filter is one term then, after !
 			q.Filter, q.Not = "!"+q.Filter, false

@@ -42,10 +42,7 @@ func New(d *pane.Bench, at int) (p desk.Listing, find func(model.Ref) tea.Cmd) {
 				4: func(a, b conflict.Copy) int { return b.At.Compare(a.At) },
 			}},
 	}
-	kind.Missing = d.Closed(operator.ReadContent, "the texts of conflicts")
-	if d.Conflicts == nil {
-		kind.Missing = "no source of conflicts is attached to this console: memdesk conflicts list shows them"
-	}
+	kind.Missing = cmp.Or(act.When(d.Conflicts == nil, "no source of conflicts is attached to this console: memdesk conflicts list shows them"), d.Closed(operator.ReadContent, "the texts of conflicts"))
 	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (record.Page[conflict.Copy], error) {
 		page, err := d.Conflicts.Conflicts(ctx, q)
 		if err != nil {

@@ -144,10 +144,7 @@ func New(d *pane.Bench, at int) (desk.Listing, func() tea.Cmd) {
 		// the id has to be typed
 		Traits: record.Traits[operator.ErasureRequest]{Badge: 2, Poll: true, Less: map[int]func(a, b operator.ErasureRequest) int{0: func(a, b operator.ErasureRequest) int { return a.Deadline.Compare(b.Deadline) }}},
 	}
-	kind.Missing = d.Closed(operator.ReadRequests, "requests to be forgotten")
-	if d.Erasure == nil {
-		kind.Missing = "no erasure desk is attached to this console. An erasure is over all stores: open it without --store and --open"
-	}
+	kind.Missing = cmp.Or(act.When(d.Erasure == nil, "no erasure desk is attached to this console. An erasure is over all stores: open it without --store and --open"), d.Closed(operator.ReadRequests, "requests to be forgotten"))
 	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (record.Page[operator.ErasureRequest], error) {
 		all, err := d.Erasure.Requests(ctx)
 		var damaged gdpr.Damaged

@@ -40,10 +40,7 @@ func New(d *pane.Bench, at int, stories *Stories) desk.Listing {
 	if d.Origins != nil { // before the rule, which takes the rest
 		kind.Columns = slices.Insert(kind.Columns, len(kind.Columns)-1, record.Column{Title: "ORIGIN", Width: pane.OriginWidth, Least: 8, Dim: true})
 	}
-	kind.Missing = d.Closed(operator.ReadContent, "what is quarantined")
-	if d.Quarantine == nil {
-		kind.Missing = "no quarantine source is attached to this console: memdesk quarantine list shows what scanners blocked"
-	}
+	kind.Missing = cmp.Or(act.When(d.Quarantine == nil, "no quarantine source is attached to this console: memdesk quarantine list shows what scanners blocked"), d.Closed(operator.ReadContent, "what is quarantined"))
 	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (record.Page[operator.QuarantineEntry], error) {
 		page, err := d.Quarantine.Entries(ctx, q)
 		if err != nil {
