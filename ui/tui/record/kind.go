@@ -2,6 +2,8 @@ package record
 
 import (
 	"context"
+	"strconv"
+	"strings"
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
@@ -43,6 +45,28 @@ func Whole[S, T any](all []S, row func(i int, v S) (Row[T], bool)) (out Page[T])
 	}
 	out.Total = model.Count{N: int64(len(out.Rows))}
 	return out
+}
+
+// Cut is a page out of many rows in memory, with a cursor for rows of this stamp alone; a cursor behind their end, as
+// rows may have gone, has an empty page. row makes a row, and reports whether the filter passes it.
+func Cut[S, T any](all []S, stamp string, q operator.PageQuery, row func(i int, v S) (Row[T], bool)) (out Page[T], err error) {
+	i := 0
+	if q.Cursor != "" {
+		of, n, _ := strings.Cut(q.Cursor, ":")
+		if i, err = strconv.Atoi(n); err != nil || of != stamp || i < 0 {
+			return out, model.Errorf(model.InvalidInput, "list", "the list was made anew: ctrl+r shows it")
+		}
+	}
+	out.Total = model.Count{N: int64(len(all)), Unknown: q.Filter != ""}
+	for ; i < len(all) && len(out.Rows) < q.Limit; i++ {
+		if r, passes := row(i, all[i]); passes {
+			out.Rows = append(out.Rows, r)
+		}
+	}
+	if i < len(all) {
+		out.Next = stamp + ":" + strconv.Itoa(i)
+	}
+	return out, nil
 }
 
 func (r Row[T]) tone(i int) paint.Tone {

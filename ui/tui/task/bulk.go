@@ -310,7 +310,7 @@ func bulkKind(w *Underway, b *Bulk) record.Kind[Outcome] {
 			if w.D.Spoken { // read out when it is over: its progress was heard already
 				rows = slices.DeleteFunc(slices.Clone(rows), func(o Outcome) bool { return o.Ok })
 			}
-			out, err := pageOf(rows, q, func(i int, o Outcome) (record.Row[Outcome], bool) {
+			out, err := record.Cut(rows, "", q, func(i int, o Outcome) (record.Row[Outcome], bool) {
 				return outcomeRecord(esc, i, o), q.Matches(o.Word, o.Store, o.Name, o.Why.String())
 			})
 			out.Said = list.Said{Text: b.numbers(esc), Calm: calm}
@@ -331,26 +331,6 @@ func bulkKind(w *Underway, b *Bulk) record.Kind[Outcome] {
 				}}}
 		},
 	}
-}
-
-// pageOf cuts a page out of rows in memory. row makes a row, and reports whether the filter passes it.
-func pageOf[T, R any](all []T, q operator.PageQuery, row func(i int, v T) (record.Row[R], bool)) (out record.Page[R], err error) {
-	i := 0
-	if q.Cursor != "" {
-		if i, err = strconv.Atoi(q.Cursor); err != nil || i < 0 || i > len(all) {
-			return out, model.Errorf(model.InvalidInput, "jobs", "this cursor is of another list")
-		}
-	}
-	out.Total = model.Count{N: int64(len(all)), Unknown: q.Filter != ""}
-	for ; i < len(all) && len(out.Rows) < q.Limit; i++ {
-		if r, passes := row(i, all[i]); passes {
-			out.Rows = append(out.Rows, r)
-		}
-	}
-	if i < len(all) {
-		out.Next = strconv.Itoa(i)
-	}
-	return out, nil
 }
 
 func outcomeRecord(esc safetext.Escaper, i int, o Outcome) record.Row[Outcome] {

@@ -84,7 +84,7 @@ func (w *Underway) fetchJobs(ctx context.Context, q operator.PageQuery) (record.
 	if err != nil {
 		return record.Page[jobRow]{}, err
 	}
-	return pageOf(all, q, func(_ int, st jobs.Status) (record.Row[jobRow], bool) {
+	return record.Cut(all, "", q, func(_ int, st jobs.Status) (record.Row[jobRow], bool) {
 		row := jobRow{st, d.Jobs.Tied(st.ID)}
 		return jobRecord(d, row), q.Matches(string(row.State), jobWord(row.State), JobKind(row.Kind), row.Title, string(row.ID))
 	})

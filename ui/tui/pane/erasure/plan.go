@@ -426,25 +426,12 @@ func standingOf(r operator.ErasureRequest) string {
 
 // planPage returns the rows from a cursor on: the whole, then store by store, layer by layer.
 func planPage(st *paint.Styles, p *gdpr.Plan, rows []planRow, q operator.PageQuery) (record.Page[planRow], error) {
-	start := 0
-	if q.Cursor != "" {
-		hash, n, _ := strings.Cut(q.Cursor, ":")
-		var err error
-		if start, err = strconv.Atoi(n); err != nil || hash != p.Hash || start < 0 {
-			return record.Page[planRow]{}, model.Errorf(model.InvalidInput, "plan", "the plan was made anew: ctrl+r shows it")
+	return record.Cut(rows, p.Hash, q, func(_ int, r planRow) (record.Row[planRow], bool) {
+		if !r.matches(q) {
+			return record.Row[planRow]{}, false
 		}
-	}
-	out := record.Page[planRow]{Total: model.Count{N: int64(len(rows)), Unknown: q.Filter != ""}}
-	i := start
-	for ; i < len(rows) && len(out.Rows) < q.Limit; i++ {
-		if rows[i].matches(q) {
-			out.Rows = append(out.Rows, planRecord(st, rows[i], q.Filter != ""))
-		}
-	}
-	if i < len(rows) {
-		out.Next = p.Hash + ":" + strconv.Itoa(i)
-	}
-	return out, nil
+		return planRecord(st, r, q.Filter != ""), true
+	})
 }
 
 // matches applies a filter. A heading matches by its name alone: an action means items.
