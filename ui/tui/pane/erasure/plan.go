@@ -766,17 +766,12 @@ func stepWords(st gdpr.Step) string {
 }
 
 func (rq *requests) stepItem(ctx context.Context, st gdpr.Step) (model.Item, error) {
-	s, err := rq.D.Fleet.Store(st.Store)
-	switch {
-	case err != nil:
-		return model.Item{}, err
-	case st.Layer == "quarantine" && s.Quarantine != nil:
+	if s, err := rq.D.Fleet.Store(st.Store); err == nil && st.Layer == "quarantine" && s.Quarantine != nil {
 		q, err := s.Quarantine.ReadQuarantined(ctx, st.ID)
 		return model.Item{Body: q.Body}, err
-	case s.Browser == nil:
-		return model.Item{}, model.Errorf(model.Unsupported, "read", "this store cannot show single items")
 	}
-	return s.Browser.Read(ctx, st.ID)
+	_, it, err := rq.D.Readable(ctx, model.Ref{Store: st.Store, ID: st.ID})
+	return it, err
 }
 
 func tellPlan(esc safetext.Escaper, e planRow) safetext.Text {
