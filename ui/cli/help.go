@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	_ "embed"
 	"slices"
 	"strings"
 
@@ -79,4 +80,23 @@ func broken(line string, width int) string {
 		out += part
 	}
 	return out
+}
+
+//go:embed examples.txt
+var examples string
+
+// addExamples gives each command its example lines.
+func addExamples(root *cobra.Command) {
+	for line := range strings.Lines(examples) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		_, call, _ := strings.Cut(line, "memdesk ") // in a pipe too
+		c, _, err := root.Find(strings.Fields(call))
+		if err != nil {
+			c = root
+		}
+		c.Example = strings.TrimPrefix(c.Example+"\n  "+line, "\n")
+	}
 }
