@@ -420,10 +420,7 @@ func before(ctx context.Context, fleet *backends.Fleet, st gdpr.Step) (model.Ite
 	if err != nil {
 		return model.Item{}, err
 	}
-	if s.Browser == nil {
-		return model.Item{}, model.Errorf(model.Unsupported, "plan", "the store cannot show single items")
-	}
-	it, err := s.Browser.Read(ctx, st.ID)
+	it, err := readItem(ctx, s, st.ID, "")
 	if err == nil && st.Revision != "" && it.Revision != st.Revision {
 		err = model.Errorf(model.Conflict, "plan", "it has changed since it was planned")
 	}

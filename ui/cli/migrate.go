@@ -73,8 +73,9 @@ func (a *app) migrateCommand() *cobra.Command {
 	return a.asksUnless(c, "do not ask, on the way up")
 }
 
-// confirmName asks for the store's name, because a migration down cannot be undone.
-func (a *app) confirmName(ctx context.Context, named string, s model.Store, at model.SchemaState, to int) error {
+// confirmDown asks for the store's name, because a migration down cannot be undone, and in production for the number
+// of its items, as an erasure of a large part of a store does.
+func (a *app) confirmDown(ctx context.Context, named, count string, s model.Store, at model.SchemaState, to int) error {
 	q := fmt.Sprintf("migrate %s DOWN from schema %d to %d? What the newer schema holds is lost, and nothing is kept for undo.", s.Name, at.Current, to)
 	if at.Removes(to) {
 		q += " This removes the place of all its items."
@@ -82,23 +83,9 @@ func (a *app) confirmName(ctx context.Context, named string, s model.Store, at m
 	if s.Environment != "" {
 		q += " Environment: " + s.Environment + "."
 	}
-	if named == "" {
-		var err error
-		unasked := usage("going down cannot be undone: without a terminal to type the store's name on, give --confirm %s", s.Name)
-		if named, err = a.askLine(ctx, q+" Type the store's name to go on: ", unasked); err != nil {
-			return err
-		}
-	}
-	if named != s.Name {
-		return &exitError{exitRefused, fmt.Errorf("not done: %q is not the name of the store", named)}
-	}
-	return nil
-}
-
-// confirmDown asks for the store's name, and in production for the number of its items, as an erasure
-// of a large part of a store does.
-func (a *app) confirmDown(ctx context.Context, named, count string, s model.Store, at model.SchemaState, to int) error {
-	if err := a.confirmName(ctx, named, s, at, to); err != nil || !strings.EqualFold(s.Environment, "production") {
+	err := a.typed(ctx, named, s.Name, "the name of the store", q+" Type the store's name to go on: ",
+		usage("going down cannot be undone: without a terminal to type the store's name on, give --confirm %s", s.Name))
+	if err != nil || !strings.EqualFold(s.Environment, "production") {
 		return err
 	}
 	tiers, err := s.Browser.Tiers(ctx)
@@ -109,15 +96,20 @@ func (a *app) confirmDown(ctx context.Context, named, count string, s model.Stor
 	for _, t := range tiers {
 		items += t.Items
 	}
-	if count == "" {
-		count, err = a.askLine(ctx, fmt.Sprintf("%s is production and holds %d items. Type that number to go on: ", s.Name, items),
-			usage("%s is production: give --confirm-count with the number of its items (`memdesk tiers -s %s`)", s.Name, s.Name))
-		if err != nil {
+	n := strconv.FormatInt(items, 10)
+	return a.typed(ctx, count, n, fmt.Sprintf("the number of items in %s, which is %s", s.Name, n), fmt.Sprintf("%s is production and holds %s items. Type that number to go on: ", s.Name, n),
+		usage("%s is production: give --confirm-count with the number of its items (`memdesk tiers -s %s`)", s.Name, s.Name))
+}
+
+// typed asks for a word, unless a flag has given it, and refuses another one; is says what the word is.
+func (a *app) typed(ctx context.Context, given, word, is, question string, unasked error) (err error) {
+	if given == "" {
+		if given, err = a.askLine(ctx, question, unasked); err != nil {
 			return err
 		}
 	}
-	if strings.TrimSpace(count) != strconv.FormatInt(items, 10) {
-		return &exitError{exitRefused, fmt.Errorf("not done: %q is not the number of items in %s, which is %d", count, s.Name, items)}
+	if strings.TrimSpace(given) != word {
+		return &exitError{exitRefused, fmt.Errorf("not done: %q is not %s", given, is)}
 	}
 	return nil
 }
