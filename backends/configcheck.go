@@ -74,6 +74,9 @@ func checkKeys(meta toml.MetaData, fail func(key toml.Key, format string, args .
 		if word := key[:min(2, len(key))].String(); word != strings.ToLower(word) && key[0] != "store" && !slices.ContainsFunc(undecoded, func(u toml.Key) bool { return slices.Equal(u, key) }) {
 			fail(key, "unknown key %s; did you mean %s?", word, strings.ToLower(word))
 		}
+		if t := typeAt(key); key[0] != "store" && t != nil && t.Kind() == reflect.Map && meta.Type(key...) != "Hash" { // the decoder passes over it
+			fail(key, "%s wants %s", key, shapes["map"])
+		}
 		if strings.EqualFold(key[0], "store") {
 			spelled[key[0]] = true
 		}
@@ -161,23 +164,46 @@ func suggest(word string, known []string) string {
 	return "there are " + strings.Join(known, ", ")
 }
 
-// keysIn are the keys of a table.
-func keysIn(table toml.Key) (out []string) {
+// typeAt is the type of a key's value, of a list that of its elements; nil: there is no such key.
+func typeAt(key toml.Key) reflect.Type {
 	t := reflect.TypeFor[Config]()
-	for _, part := range table {
-		if t = keyType(t, strings.ToLower(part)); t != nil && (t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer) {
+	for _, part := range key {
+		switch t.Kind() {
+		case reflect.Map: // of names
 			t = t.Elem()
-		}
-		if t == nil || t.Kind() != reflect.Struct {
+		case reflect.Struct:
+			t = keyType(t, strings.ToLower(part))
+		default:
 			return nil
 		}
+		if t == nil {
+			return nil
+		}
+		if t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+	}
+	return t
+}
+
+// keysIn are the keys of a table.
+func keysIn(table toml.Key) (out []string) {
+	t := typeAt(table)
+	if t == nil || t.Kind() != reflect.Struct {
+		return nil
 	}
 	for f := range t.Fields() {
-		if key := f.Tag.Get("toml"); key != "-" && key != "" {
+		if key := tomlKey(f); key != "" {
 			out = append(out, key)
 		}
 	}
 	return out
+}
+
+// tomlKey is the key of a field; empty: none.
+func tomlKey(f reflect.StructField) string {
+	key, _, _ := strings.Cut(f.Tag.Get("toml"), ",")
+	return strings.TrimPrefix(key, "-")
 }
 
 // vkey is the form of a verifier key.
@@ -342,7 +368,7 @@ func storeType(key string) reflect.Type { return keyType(reflect.TypeFor[StoreCo
 // keyType is the type of the field that takes a key of a table; nil for an unknown key.
 func keyType(table reflect.Type, key string) reflect.Type {
 	for f := range table.Fields() {
-		if f.Tag.Get("toml") == key && key != "-" {
+		if key != "" && tomlKey(f) == key {
 			return f.Type
 		}
 	}

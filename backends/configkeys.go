@@ -38,7 +38,7 @@ func locateKeys(text string) keyIndex {
 	table, blocks, block := "", -1, -1
 	for i, line := range strings.Split(text, "\n") {
 		if m := tableLine.FindStringSubmatchIndex(line); m != nil {
-			table, block = line[m[4]:m[5]], -1
+			table, block = strings.ReplaceAll(line[m[4]:m[5]], `"`, ""), -1
 			if line[m[2]:m[3]] == "[[" && table == "store" {
 				blocks++
 				block = blocks
@@ -88,7 +88,7 @@ func (ix keyIndex) inStore(n int, key string) position {
 	return head
 }
 
-var decoderText = regexp.MustCompile(`^toml: (?:line (\d+) )?(?:\(last key "([^"]*)"\))?:? ?(.*)$`)
+var decoderText = regexp.MustCompile(`^toml: (?:line (\d+) )?(?:\(last key "((?:[^"\\]|\\.)*)"\))?:? ?(.*)$`)
 
 // decodeError turns the decoder's error into a position and words.
 func (ix keyIndex) decodeError(err error) (position, string) {
@@ -100,7 +100,8 @@ func (ix keyIndex) decodeError(err error) (position, string) {
 	if m == nil {
 		return position{1, 1}, err.Error()
 	}
-	pos := ix.find(strings.Split(m[2], "."))
+	m[2] = strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(m[2])
+	pos := ix.find(strings.Split(strings.ReplaceAll(m[2], `"`, ""), "."))
 	if n, convErr := strconv.Atoi(m[1]); convErr == nil && pos.line != n {
 		pos = position{n, 1}
 	}
@@ -109,6 +110,9 @@ func (ix keyIndex) decodeError(err error) (position, string) {
 			return pos, fmt.Sprintf("%s wants blocks: write [[%s]]", m[2], m[2])
 		}
 		return pos, m[2] + " wants " + cmp.Or(shapes[t[2]], "another value")
+	}
+	if strings.HasPrefix(m[3], "type mismatch") { // its words name the Go type
+		return pos, m[2] + " wants " + shapes["map"]
 	}
 	return pos, m[2] + ": " + m[3]
 }
