@@ -44,7 +44,7 @@ type Config struct {
 // errors of the file itself it says file, line and column.
 func (c *Config) Wrong(table, key string, why error) error {
 	pos := c.at.find(toml.Key{table, key})
-	if pos == (position{1, 1}) {
+	for ; pos == (position{1, 1}) && table != ""; table = table[:max(strings.LastIndexByte(table, '.'), 0)] {
 		pos = c.at.find(toml.Key{table}) // the table is one line, or the key is spelled with escapes
 	}
 	return model.Errorf(model.InvalidInput, "config", "%s:%d:%d: %w", c.File, pos.line, pos.col, why)
@@ -199,12 +199,32 @@ type UIConfig struct {
 	Linear  bool   `toml:"linear"`
 	// Keys are further keys of the console: the word of an act, or a command line, by its key.
 	Keys map[string]string `toml:"keys"`
+	// Views are lists that the console opens by name.
+	Views map[string]ViewConfig `toml:"views"`
 	// Mouse says whether the console takes the mouse; nil is yes.
 	Mouse *bool `toml:"mouse"`
 	// Poll is the pause between two looks at a list whose source tells no changes; 0 is never, nil 3 s.
 	Poll *Duration `toml:"poll"`
 	// IdleLock is how long nobody presses a key before the screen is blanked; 0 is never.
 	IdleLock Duration `toml:"idle_lock"`
+}
+
+// ViewConfig is a list of the console with its filter, order and width.
+type ViewConfig struct {
+	Pane   string `toml:"pane"`            // its name, in small letters
+	Store  string `toml:"store,omitempty"` // of a list of items, as Tier and Scope are; empty: the pane's own list
+	Tier   string `toml:"tier,omitempty"`
+	Scope  string `toml:"scope,omitempty"`
+	Filter string `toml:"filter,omitempty"`
+	// Order is the heading of the column that sorts, after - the other way round; in the tiers pane it is one of its orders.
+	Order string `toml:"order,omitempty"`
+	Wide  bool   `toml:"wide,omitempty"` // the list alone
+}
+
+// Lines are the lines of a configuration file that give the view a name.
+func (v ViewConfig) Lines(name string) (string, error) {
+	keys, err := toml.Marshal(v)
+	return fmt.Sprintf("[%s]\n%s", toml.Key{"ui", "views", name}, keys), err
 }
 
 // StoreConfig is one [[store]] block: the keys of all kinds together. Which of

@@ -51,6 +51,7 @@ func TestParseConfigErrors(t *testing.T) {
 		{"a number where names stand", "[operator]\nnames = 5", "c.toml:2:1: operator.names wants a table"},
 		{"a number where a table stands", "ui = 5", "c.toml:1:1: ui wants a table"},
 		{"a number of a key in quotes", "[ui.keys]\n\"ctrl+o\" = 5", `c.toml:2:1: ui.keys."ctrl+o" wants a text in quotes`},
+		{"an unknown key of a view", "[ui.views.\"ä\"]\npane = \"health\"\nfliter = \"x\"", "c.toml:3:1: unknown key ui.views.\"ä\".fliter; did you mean filter?"},
 		{"a text where a list stands", "[scanner]\ncommand = \"x\"", `c.toml:2:1: scanner.command wants a list, as in ["first", "second"]`},
 		{"a list where a text stands", "[audit]\nkey_command = [\"x\"]", "c.toml:2:1: audit.key_command wants a text in quotes"},
 		{"a text where a number stands", "[audit]\nsegment_bytes = \"x\"", "c.toml:2:1: audit.segment_bytes wants a whole number"},

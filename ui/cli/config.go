@@ -73,7 +73,7 @@ func (a *app) checkConfig() error {
 	if err != nil {
 		return err
 	}
-	if err := checkKeys(&cfg); err != nil {
+	if err := checkConsole(&cfg); err != nil {
 		return err
 	}
 	if _, err := a.base(); err != nil { // what every command needs: the scanner's model
@@ -88,11 +88,13 @@ func (a *app) checkConfig() error {
 	return nil
 }
 
-// checkKeys says by line and column which key of the console cannot be used.
-func checkKeys(cfg *backends.Config) error {
-	key, err := tui.CheckKeys(cfg.UI.Keys)
-	if err != nil {
+// checkKeys says by line and column which key or view of the console cannot be used.
+func checkConsole(cfg *backends.Config) error {
+	if key, err := tui.CheckKeys(cfg.UI.Keys); err != nil {
 		return cfg.Wrong("ui.keys", key, err)
+	}
+	if name, key, err := tui.CheckViews(cfg.UI.Views); err != nil {
+		return cfg.Wrong("ui.views."+name, key, err)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func (a *app) console(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := checkKeys(&s.Config); err != nil {
+	if err := checkConsole(&s.Config); err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
@@ -47,7 +47,7 @@ func (a *app) console(ctx context.Context) error {
 		Fleet: s.Fleet, Operator: inFrame(s), Authenticated: s.Who.Authenticated, ReadOnlyReason: s.Unwritable(),
 		Plain: a.flags.plain || s.Config.UI.Plain, NoColor: a.flags.noColor || s.Config.UI.NoColor, ASCII: a.text.ASCII,
 		Environ: os.Environ(), Clock: a.Clock, Sources: desk.Sources{Quarantine: s.Quarantine(), Origins: s, Stories: s, Conflicts: s.Conflicts(changes), Changes: changes},
-		Terminal: tui.Terminal{Input: a.Stdin, Output: a.Stdout}, Theme: s.Config.UI.Theme, Keys: s.Config.UI.Keys, NoMouse: s.Config.UI.Mouse != nil && !*s.Config.UI.Mouse, IdleLock: time.Duration(s.Config.UI.IdleLock), Poll: 3 * time.Second,
+		Terminal: tui.Terminal{Input: a.Stdin, Output: a.Stdout}, Theme: s.Config.UI.Theme, Keys: s.Config.UI.Keys, Views: s.Config.UI.Views, NoMouse: s.Config.UI.Mouse != nil && !*s.Config.UI.Mouse, IdleLock: time.Duration(s.Config.UI.IdleLock), Poll: 3 * time.Second,
 	}
 	o.Lacks = func(act operator.Act) string {
 		if s.May(act) != nil {

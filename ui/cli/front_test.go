@@ -123,7 +123,7 @@ func TestTheCommentedConfiguration(t *testing.T) {
 		}
 	}
 	for _, key := range keysOf(reflect.TypeFor[backends.Config](), map[reflect.Type]bool{}) {
-		if !regexp.MustCompile(`(?m)^(# )*(` + key + ` = |\[\[?([a-z]+\.)?` + key + `\]\]?$)`).Match(b) {
+		if !regexp.MustCompile(`(?m)^(# )*(` + key + ` = |\[\[?([a-z]+\.)?` + key + `(\.[a-z]+)?\]\]?$)`).Match(b) {
 			t.Errorf("config.toml.example has no %s", key)
 		}
 	}
@@ -156,7 +156,7 @@ func TestTheCommentedConfiguration(t *testing.T) {
 
 // keysOf are the keys of a configuration, including its blocks.
 func keysOf(typ reflect.Type, seen map[reflect.Type]bool) (keys []string) {
-	for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {
+	for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice || typ.Kind() == reflect.Map {
 		typ = typ.Elem()
 	}
 	if typ.Kind() != reflect.Struct || seen[typ] {

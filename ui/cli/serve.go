@@ -85,7 +85,7 @@ func (a *app) serveSSH(ctx context.Context, f sshFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := checkKeys(&own.Config); err != nil {
+	if err := checkConsole(&own.Config); err != nil {
 		return err
 	}
 	hostKey, err := a.hostKey(own.State, f.hostKey)

@@ -7,6 +7,7 @@ package tui
 import (
 	"cmp"
 	"context"
+	"maps"
 	"os"
 	"unicode"
 
@@ -90,6 +91,8 @@ func NewApp(ctx context.Context, o Options) *App {
 	b.Log = func(ref model.Ref) tea.Cmd { return audit.Of(b, ref) }
 	a.D, a.slow.after = b, slowAfter
 	a.Line.a, a.Curtain.a, a.early.a, a.leave.a, a.Pages.a = a, a, a, a, a
+	a.Line.views = map[string]backends.ViewConfig{}
+	maps.Copy(a.Line.views, o.Views)
 	a.members, a.Curtain.lastKey = o.Fleet.Members(), o.Clock.Now()
 	for i, p := range registry {
 		a.Panes = append(a.Panes, p.open(&a.screens, b, i))

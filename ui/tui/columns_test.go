@@ -19,7 +19,8 @@ func TestColumnsAndViews(t *testing.T) {
 	r.press("}").press("{")
 	r.press("/", "plan|half", "enter").see("1 of 3").gone("garden.md")
 	r.press("ctrl+w").gone("── conflict ──").see("….sync-conflict-20260520-083015-K3ZQ7AB.md")
-	r.press(":", "save mine", "enter").see("kept as mine")
+	r.press(":", "save mine", "enter").see("Kept as mine", "[ui.views.mine]", `pane = "conflicts"`, `filter = "plan|half"`, `order = "STORE"`, "wide = true", "y copy text")
+	r.press("y").see("copied the lines (").press("esc").see("STORE↑")
 	r.press("ctrl+w").see("── conflict ──").press("esc").see("of 5").press("1").see("[1 Health")
 	r.press(":", "view mine", "enter").see("[5 Conflicts]", "1 of 3", "STORE↑").gone("── conflict ──")
 	r.press("ctrl+w", "/", "ctrl+u", "-f gdn", "enter").see("garden.md", "1 of 1")
@@ -35,7 +36,7 @@ func TestAViewLooksOnce(t *testing.T) {
 	t.Parallel()
 	gone := filepath.Join(t.TempDir(), "fresh")
 	r := startRobot(t, start{scenario: "desk,acts,conflicts,live,one walk", width: 120, height: 40, env: []string{goneEnv + "=" + gone}})
-	r.see("48,210").press("5").see("1 of 5").press(":", "save mine", "enter").see("kept as mine").press("1").see("[1 Health")
+	r.see("48,210").press("5").see("1 of 5").press(":", "save mine", "enter").see("Kept as mine").press("1").see("[1 Health")
 	if err := os.WriteFile(gone, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"memdesk/backends"
 	"memdesk/internal/meant"
 	"memdesk/internal/safetext"
 	"memdesk/operator"
@@ -50,8 +51,8 @@ func (l *commandLine) Verbs() []act.Act {
 		{Verb: "undo", Args: "[ENTRY]", Doc: "what can be put back, or one entry of it", Ask: l.runUndo},
 		{Verb: "jobs", Doc: "long work of this console and of others: progress, outcomes, C stops", Do: w.OpenJobs},
 		{Verb: "export", Doc: "what is shown, into a file: the same as x", Do: l.runExport},
-		{Verb: "save", Args: "NAME", Doc: "keep pane, filter, order and width as a view of this session", Ask: l.saveView},
-		{Verb: "view", Args: "NAME", Doc: "bring a view back that :save has kept", Ask: l.openView, Choices: l.viewNames},
+		{Verb: "save", Args: "NAME", Doc: "keep pane, filter, order and width as a view of this session; says how to keep it for good", Ask: l.saveView},
+		{Verb: "view", Args: "NAME", Doc: "bring a view back: of :save, or of [ui.views] in the configuration", Ask: l.openView, Choices: l.viewNames},
 		{Verb: "readonly", Args: "[on|off]", Doc: "make this session read-only; lifting that asks first", Ask: l.RunReadOnly, Choices: func() []string { return []string{"on", "off"} }},
 		{Verb: "theme", Args: "NAME", Doc: "other colours, for this session", Ask: l.runTheme, Choices: paint.Themes},
 		{Verb: "lock", Doc: "hide the screen until U is pressed", Do: nothing(a.Curtain.lock)},
@@ -84,7 +85,7 @@ func (l *commandLine) known() []act.Act {
 // commandLine is the input behind a colon.
 type commandLine struct {
 	a      *App
-	views  []view // kept in this session
+	views  map[string]backends.ViewConfig // configured, and kept in this session
 	in     text.Input
 	typing bool // it has the focus
 	past   history

@@ -31,7 +31,9 @@ type Options struct {
 	NoColor bool
 	ASCII   bool
 	// Keys are the operator's own keys: each maps to the word of an act, or to a command line.
-	Keys    map[string]string
+	Keys map[string]string
+	// Views are opened by name, beside those of the session.
+	Views   map[string]backends.ViewConfig
 	NoMouse bool   // the terminal keeps the mouse for itself
 	Theme   string // one of Themes; empty or unknown is auto
 	// IdleLock blanks the screen after this time without a key; 0 is never.

@@ -1,60 +1,107 @@
 package tui
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"memdesk/backends"
+	"memdesk/ui/act"
+	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/text"
 )
 
-// view is a saved list. It lives for the session: a filter may name a person, and no erasure reaches a file.
-type view struct {
-	name  string
-	pane  int
-	wide  bool
-	bring func() tea.Cmd // shows the saved list
+// viewed is a pane whose list can be kept as a view. The views of the session are in memory only, since a filter may name a
+// person and no erasure reaches a file of memdesk's; what lasts, the operator writes into the configuration.
+type viewed interface {
+	Keep() backends.ViewConfig
+	Bring(backends.ViewConfig) tea.Cmd
+	// CheckView names the key that the pane cannot take.
+	CheckView(backends.ViewConfig) (key string, err error)
 }
 
-// viewed is a pane that can be saved: Keep returns a function that restores its current list.
-type viewed interface{ Keep() (bring func() tea.Cmd) }
+// paneNamed is the number of a pane by its name in a view.
+func paneNamed(name string) int {
+	return slices.IndexFunc(registry, func(r registered) bool { return strings.ToLower(r.name) == name })
+}
 
-// saveView saves the pane's list under a name; the same name replaces it.
+// CheckViews finds a configured view that cannot be brought, and its key at fault; empty: the whole view.
+func CheckViews(views map[string]backends.ViewConfig) (name, key string, err error) {
+	a := NewApp(context.Background(), Options{Sources: desk.Sources{Origins: struct{ desk.OriginSource }{}}}) // with all columns
+	for _, name := range slices.Sorted(maps.Keys(views)) {
+		v := views[name]
+		var wrong error
+		n := paneNamed(v.Pane)
+		switch {
+		case name == "" || strings.Contains(name, " "):
+			wrong = errors.New("the name of a view is one word")
+		case n < 0:
+			var names []string
+			for _, r := range registry {
+				names = append(names, strings.ToLower(r.name))
+			}
+			key, wrong = "pane", fmt.Errorf("there is no pane %q; there are %s", v.Pane, strings.Join(names, ", "))
+		case n != PaneTiers && v.Store+v.Tier+v.Scope != "":
+			wrong = errors.New("store, tier and scope are for views of the tiers pane; others filter")
+		default:
+			key, wrong = a.Panes[n].(viewed).CheckView(v)
+		}
+		if wrong != nil {
+			return name, key, fmt.Errorf("[ui.views] %s: %w", name, wrong)
+		}
+	}
+	return "", "", nil
+}
+
+// saveView keeps the pane's list under a name; the same name replaces it. A page says how to keep it for good.
 func (l *commandLine) saveView(name string) tea.Cmd {
 	a := l.a
-	p, ok := a.pane().(viewed)
 	switch {
 	case name == "" || strings.Contains(name, " "):
 		return a.D.Warn("say one word to keep this view under: :save mine")
-	case !ok || a.Side != nil:
+	case a.Side != nil:
 		return a.D.Warn("this list cannot be kept as a view")
 	}
-	v := view{name: name, pane: a.Active, wide: l.a.D.Wide, bring: p.Keep()}
-	l.views = append(slices.DeleteFunc(l.views, func(o view) bool { return o.name == name }), v)
-	return a.D.Tell("kept as %s for this session: :view %s brings it back", name, name)
+	v := a.pane().(viewed).Keep()
+	v.Pane, v.Wide = strings.ToLower(registry[a.Active].name), a.D.Wide
+	lines, err := v.Lines(name)
+	if err != nil {
+		return a.D.Warn("not kept: %s", a.D.Esc.Err(err))
+	}
+	l.views[name] = v
+	esc := a.D.Esc
+	page := text.NewPage([]text.Line{
+		{Value: esc.Sprintf("Kept as %s for this session: :view %s brings it back", name, name), Kind: text.Title},
+		text.Advice(esc, "To keep it for good, add these lines to config.toml, the filter included; `y` copies them."),
+		{Kind: text.Blank},
+	}, lines)
+	page.Acts = []act.Act{{Keys: []string{"y"}, Name: "copy text", Doc: "copy these lines to the clipboard of the terminal", Do: func() tea.Cmd { return a.D.CopyText(esc.Const("the lines"), lines) }}}
+	return a.Page("View", page)
 }
 
 func (l *commandLine) openView(name string) tea.Cmd {
 	a := l.a
-	i := slices.IndexFunc(l.views, func(v view) bool { return v.name == name })
+	v, ok := l.views[name]
+	n := paneNamed(v.Pane)
 	switch {
 	case name == "":
 		return a.D.Warn("say which view: :view mine")
-	case i < 0:
+	case !ok:
 		return a.D.Warn("there is no view %q; :save keeps one", name)
+	case a.Panes[n].Unavailable() != "":
+		return a.D.Warn("%s", a.Panes[n].Unavailable())
 	}
-	v := l.views[i]
 	var cmds []tea.Cmd
-	if v.wide != l.a.D.Wide {
+	if v.Wide != a.D.Wide {
 		cmds = append(cmds, a.widen())
 	}
-	bring := v.bring() // first: a list that is entered for the first time asks only where nothing was asked yet
-	return tea.Batch(append(cmds, bring, a.Enter(v.pane))...)
+	bring := a.Panes[n].(viewed).Bring(v) // first: a list that is entered for the first time asks only where nothing was asked yet
+	return tea.Batch(append(cmds, bring, a.Enter(n))...)
 }
 
-func (l *commandLine) viewNames() []string {
-	var out []string
-	for _, v := range l.views {
-		out = append(out, v.name)
-	}
-	return out
-}
+func (l *commandLine) viewNames() []string { return slices.Sorted(maps.Keys(l.views)) }

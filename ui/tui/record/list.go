@@ -374,11 +374,3 @@ func (p *List[T]) Listed() (desk.Visible, bool) {
 	}
 	return desk.WindowListed(p.Window, p.halves, 1+len(p.noticeLines()), cmp.Or(p.Kind.Aside, p.Kind.Noun), p.Move)
 }
-
-func (p *List[T]) Keep() func() tea.Cmd {
-	query, sorted := p.Query, p.sorted
-	return func() tea.Cmd {
-		p.Full, p.sorted = false, sorted
-		return p.Apply(query)
-	}
-}

@@ -3,10 +3,13 @@ package record
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
+	"memdesk/backends"
 	"memdesk/model"
 	"memdesk/operator"
 	"memdesk/ui/act"
@@ -20,6 +23,44 @@ const maxSorted = 5000
 type sorting struct {
 	column int // from 1; 0: as the source has it
 	down   bool
+}
+
+// sortedBy reads an order: the heading of a column, after - the other way round; empty: as the source has it.
+func (p *List[T]) sortedBy(order string) (s sorting, ok bool) {
+	title, down := strings.CutPrefix(order, "-")
+	at := slices.IndexFunc(p.Kind.Columns, func(c Column) bool { return c.Title == title })
+	return sorting{at + 1, down}, at >= 0 || order == ""
+}
+
+func (p *List[T]) Keep() backends.ViewConfig {
+	v := backends.ViewConfig{Filter: p.Query}
+	if p.sorted.column > 0 {
+		v.Order = p.Kind.Columns[p.sorted.column-1].Title
+	}
+	if p.sorted.down {
+		v.Order = "-" + v.Order
+	}
+	return v
+}
+
+func (p *List[T]) Bring(v backends.ViewConfig) tea.Cmd {
+	p.Full = false
+	p.sorted, _ = p.sortedBy(v.Order)
+	return p.Apply(v.Filter)
+}
+
+func (p *List[T]) CheckView(v backends.ViewConfig) (key string, err error) {
+	if err := p.Check(v.Filter); err != nil {
+		return "filter", err
+	}
+	if _, ok := p.sortedBy(v.Order); !ok {
+		var titles []string
+		for _, c := range p.Kind.Columns {
+			titles = append(titles, c.Title)
+		}
+		return "order", fmt.Errorf("there is no column %q; there are %s", strings.TrimPrefix(v.Order, "-"), strings.Join(titles, "; "))
+	}
+	return "", nil
 }
 
 // sortedFetch returns all rows of a source in the chosen order. Without one it returns the source's pages, the

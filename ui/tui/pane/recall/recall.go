@@ -3,6 +3,7 @@ package recall
 import (
 	"cmp"
 	"context"
+	"errors"
 	"path"
 	"slices"
 	"strings"
@@ -619,6 +620,16 @@ func (p *Pane) Look(words string) tea.Cmd {
 	p.Input.Set(words)
 	p.keep()
 	return p.start()
+}
+
+func (p *Pane) Keep() backends.ViewConfig           { return backends.ViewConfig{Filter: p.query} }
+func (p *Pane) Bring(v backends.ViewConfig) tea.Cmd { return p.Look(v.Filter) }
+func (p *Pane) CheckView(v backends.ViewConfig) (key string, err error) {
+	if v.Order != "" {
+		return "order", errors.New("a recall has one order: that of the ranks")
+	}
+	_, err = operator.ParseQuery(v.Filter, p.d.Time.Clock.Now())
+	return "filter", err
 }
 
 // Refs are the hits that agents would get.

@@ -343,22 +343,6 @@ func (p *Pane) Listed() (desk.Visible, bool) {
 	return desk.Visible{}, false
 }
 
-func (p *Pane) Keep() func() tea.Cmd {
-	if p.Level == levelOverview {
-		query := p.Overview.Query
-		return func() tea.Cmd {
-			p.Level = levelOverview
-			return p.Overview.Apply(query)
-		}
-	}
-	at, query, order := p.Items.At, p.Items.Query, p.Items.Order
-	return func() tea.Cmd {
-		opened := p.OpenList(at)
-		p.Items.Order = order
-		return tea.Batch(opened, p.Items.Narrow(query))
-	}
-}
-
 // Refs are the items of the list, as far as it is loaded.
 func (p *Pane) Refs() []model.Ref {
 	var out []model.Ref

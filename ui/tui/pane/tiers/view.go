@@ -1,0 +1,66 @@
+package tiers
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/backends"
+	"memdesk/model"
+	"memdesk/ui/tui/desk"
+)
+
+// itemOrders are all orders that stores may have.
+var itemOrders = []string{"", string(model.OrderNewest), string(model.OrderOldest), string(model.OrderID), string(model.OrderLargest)}
+
+func (p *Pane) Keep() backends.ViewConfig {
+	if p.Level != levelOverview {
+		at := p.Items.At
+		return backends.ViewConfig{Store: at.Store, Tier: at.Tier, Scope: at.Scope, Filter: p.Items.Query, Order: string(p.Items.Order)}
+	}
+	v := backends.ViewConfig{Filter: p.Overview.Query}
+	if p.Overview.order > 0 {
+		v.Order = treeOrders[p.Overview.order]
+	}
+	return v
+}
+
+// Bring shows the tree, or the items of a store.
+func (p *Pane) Bring(v backends.ViewConfig) tea.Cmd {
+	if v.Store == "" {
+		p.Level, p.Overview.order = levelOverview, max(slices.Index(treeOrders, v.Order), 0)
+		return tea.Batch(p.Overview.changed(), p.Overview.Apply(v.Filter))
+	}
+	at := desk.ScopeOf{Store: v.Store, Tier: v.Tier, Scope: v.Scope}
+	opened := p.OpenList(at)
+	if p.Items.At != at { // it has said why
+		return opened
+	}
+	if p.Items.Order = model.Order(v.Order); v.Order != "" && !slices.Contains(p.Items.Orders, p.Items.Order) {
+		p.Items.Order = ""
+		p.d.Warn("%s has no order %q; o goes through those that it has", v.Store, v.Order)
+	}
+	return tea.Batch(opened, p.Items.Narrow(v.Filter))
+}
+
+// CheckView takes any store: which ones are open is known when the view is brought.
+func (p *Pane) CheckView(v backends.ViewConfig) (key string, err error) {
+	orders, check := treeOrders, p.Overview.Check
+	if v.Store != "" {
+		orders, check = itemOrders, p.Items.Check
+	}
+	switch err := check(v.Filter); {
+	case err != nil:
+		return "filter", err
+	case v.Order != "" && !slices.Contains(orders, v.Order):
+		return "order", fmt.Errorf("there is no order %q; there are %s", v.Order, strings.Join(orders[1:], "; "))
+	case v.Store == "" && v.Tier != "":
+		return "tier", errors.New("which store? a tier wants store beside it")
+	case v.Store == "" && v.Scope != "":
+		return "scope", errors.New("which store? a scope wants store beside it")
+	}
+	return "", nil
+}
