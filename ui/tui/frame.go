@@ -223,15 +223,11 @@ func (a *App) storeCount() (all, failed safetext.Text) {
 	if a.width < fullBarFrom {
 		all = esc.Sprintf("%d/%d up", up, len(a.members))
 	}
-	switch names := esc.Join(down, " "); {
-	case len(down) == 0:
+	if len(down) == 0 {
 		return all, failed
-	case a.width >= paint.WideFrom:
-		failed = esc.Trunc(esc.Sprintf("%d down: %s", len(down), names), a.width/3)
-	case a.width >= fullBarFrom && (len(down) == 1 || names.Width() <= 12):
-		failed = esc.Sprintf("%s down", esc.Trunc(names, 12))
-	default:
-		failed = esc.Sprintf("%d down", len(down))
+	}
+	if failed = esc.Sprintf("%d down", len(down)); a.width >= fullBarFrom {
+		failed = esc.Trunc(esc.Sprintf("%s: %s", failed, esc.Join(down, " ")), a.width*3/10)
 	}
 	return esc.Sprintf("%s, ", all), failed
 }

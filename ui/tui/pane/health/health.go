@@ -190,15 +190,20 @@ func (p *watch) arrived(now presence) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// down names the failing stores, by the newest check or, before the first, by the opening.
+// down names the failing stores, by the newest check or, before the first, by the opening; those in production first.
 func (p *watch) down() []safetext.Text {
-	var names []safetext.Text
+	var production, others []safetext.Text
 	for _, m := range p.d.Fleet.Members() {
-		if rep, known := p.reports[m.Name]; known && !rep.Status.OK || !known && m.Err != nil {
-			names = append(names, p.d.Esc.Line(m.Name))
+		rep, known := p.reports[m.Name]
+		switch name := p.d.Esc.Line(m.Name); {
+		case known && rep.Status.OK || !known && m.Err == nil:
+		case desk.IsProduction(m.Environment):
+			production = append(production, name)
+		default:
+			others = append(others, name)
 		}
 	}
-	return names
+	return append(production, others...)
 }
 
 func (p *watch) Badge() (safetext.Text, paint.Tone) {

@@ -200,3 +200,12 @@ func TestRunningProbesAreSaid(t *testing.T) {
 		}
 	}
 }
+
+// TestProductionIsDownFirst: the line of the frame may have room for one name.
+func TestProductionIsDownFirst(t *testing.T) {
+	gone := model.E(model.Unavailable, "open", nil)
+	d := desktest.New(backends.Member{Name: "a", Err: gone}, backends.Member{Name: "b", Err: gone, Environment: "production"}, backends.Member{Name: "c"})
+	if got := d.Esc.Join(newWatch(pane.NewBench(d), 0, nil).down(), " ").String(); got != "b a" {
+		t.Errorf("down are %q", got)
+	}
+}
