@@ -137,7 +137,7 @@ func TestLinearWriting(t *testing.T) {
 		{name: "lock", lines: lines{"lock", "tiers", "unlock", "tiers"}, says: []string{"memdesk is locked", "locked> ", "locked> ", "Unlocked.", "Store crewship"}},
 		{name: "letters", lines: daily("e 1", ".cancel", "d 1", "no", "y 1", "quarantine", "e 9", "R 1", "d", "", "?"), says: []string{"Type or paste", "Forget " + wednesday, `No command "y"`, "There is no entry 9", "1 row marked", "Delete the quarantine entry", "Nothing was changed.", "store [NAME"}},
 		{name: "help", lines: lines{"help forget", "help zzz", "help o"}, says: []string{"forget [NUMBER or REF]: forget this item", "For example forget 3", "For example forget (all that are marked).", `No command "zzz"`, "open NUMBER", "order [NAME]"}},
-		{name: "health of one", lines: lines{"health", "2", "1", "9", "filter crew"}, says: []string{"4 stores.", "1. vault: NOT WELL", "2. crewship: well", "health: OK, it answers", "checks: 1 check: median", "last success", "cannot:", "deviations", "R33: the cascade", "what to do:", "It could not be opened", "There is no store 9", "1 store.", "1. crewship: well"}},
+		{name: "health of one", lines: lines{"health", "2", "1", "9", "filter crew"}, says: []string{"4 stores.", "1. vault: NOT WELL", "2. crewship: well", "health: OK, it answers", "checks: 1 check: ", "last success", "cannot:", "deviations", "R33: the cascade", "what to do:", "It could not be opened", "There is no store 9", "1 store.", "1. crewship: well"}},
 		{name: "back", lines: lines{"back", "store crewship daily", "recall deploy", "back", "1"}, says: []string{"There is no list before this one.", "The numbers are those of the items of crewship again.", "Wednesday"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -57,6 +57,9 @@ func (c *checks) counted(esc safetext.Escaper) safetext.Text {
 		return esc.Sprintf("%s, none answered", prose.Plural(len(c.took), "check"))
 	}
 	slices.Sort(good)
+	if len(c.took) == 1 {
+		return esc.Sprintf("1 check: %s", prose.Latency(good[0]))
+	}
 	all := esc.Sprintf("%s: median %s, slowest %s", prose.Plural(len(c.took), "check"), prose.Latency(good[len(good)/2]), prose.Latency(good[len(good)-1]))
 	if failed := len(c.took) - len(good); failed > 0 {
 		return esc.Sprintf("%s, %s without an answer", all, prose.Group(failed))

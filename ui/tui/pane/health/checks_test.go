@@ -25,6 +25,11 @@ func TestChecksInWords(t *testing.T) {
 	}
 	gone, later := at.Add(time.Minute), at.Add(2*time.Minute)
 	c = checks{}
+	c.add(backends.HealthReport{Latency: 3 * time.Millisecond, Status: model.HealthStatus{OK: true, CheckedAt: at}})
+	if got := c.counted(safetext.Escaper{}).String(); got != "1 check: 3 ms" {
+		t.Errorf("%q", got)
+	}
+	c = checks{}
 	c.add(backends.HealthReport{Status: model.HealthStatus{Message: "gone", CheckedAt: gone}})
 	c.add(backends.HealthReport{Status: model.HealthStatus{Message: "still gone", CheckedAt: later}})
 	if !c.down.Equal(gone) || !c.failed.Equal(later) || c.wrong != "still gone" {
