@@ -8,7 +8,7 @@ func TestMarksAndBulkForget(t *testing.T) {
 		r.press("u").see("u: nothing is marked").press("v").see("v: mark the first row of the range")
 		r.press(" ").see("1 marked", "*Wednesday", "2 of 2").press("v").see("2 marked", "*Thursday").press("u").gone("marked")
 		r.press("*").see("2 marked")
-		r.asked("d", "Forget 2 items?").see("This removes 2 items (178 bytes).", "▲ The environment: PRODUCTION", "type crewship to confirm")
+		r.asked("d", "Forget 2 items?").see("This removes 2 items (178 B).", "▲ The environment: PRODUCTION", "type crewship to confirm")
 		r.press("y").see("y: the name has to be typed first").press("esc").see("cancelled", "2 marked").asked("d", "Forget 2 items?")
 		r.press("tab", "tab").press("crewship").press("tab").see("[Forget]").press("enter")
 		r.see("[2 Tiers]", "2 items forgotten; z undoes it", "No items here").gone("OUTCOME")

@@ -159,7 +159,7 @@ func (rm *Removals) dialog(ctx context.Context, q Question) (*dialog.Dialog, saf
 	}
 	out.Lines = []text.Line{
 		{Value: esc.Sprintf("%s %s?", q.Verb, prose.Plural(n, q.What)), Kind: text.Title},
-		{Value: esc.Sprintf("This removes %s (%s bytes)%s.", prose.Plural(n, q.What), prose.Group(bytes), from)},
+		{Value: esc.Sprintf("This removes %s (%s)%s.", prose.Plural(n, q.What), prose.Size(bytes), from)},
 	}
 	if hidden := n - int64(len(here)); hidden > 0 {
 		out.Lines = append(out.Lines, text.Line{Value: esc.Sprintf("%s marked, %s of them not in this filter (%s): they are not on the screen.", prose.Group(n), prose.Group(hidden), q.Filter), Kind: text.Alert})

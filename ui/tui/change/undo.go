@@ -130,15 +130,15 @@ func effect(items []operator.UndoRow, bytes int64) string {
 	}
 	switch back := len(items) - made; {
 	case made == 0 && back == 1:
-		return "Restores the old text (" + prose.Group(bytes) + " bytes)."
+		return "Restores the old text (" + prose.Size(bytes) + ")."
 	case made == 0:
-		return "Restores " + prose.Plural(back, "item") + " as they were before (" + prose.Group(bytes) + " bytes)."
+		return "Restores " + prose.Plural(back, "item") + " as they were before (" + prose.Size(bytes) + ")."
 	case back == 0 && made == 1:
 		return "Removes the item that the change made."
 	case back == 0:
 		return "Removes " + prose.Plural(made, "item") + " that the change made."
 	default:
-		return "Restores " + prose.Plural(back, "item") + " (" + prose.Group(bytes) + " bytes), and removes " + prose.Plural(made, "item") + " that the change made."
+		return "Restores " + prose.Plural(back, "item") + " (" + prose.Size(bytes) + "), and removes " + prose.Plural(made, "item") + " that the change made."
 	}
 }
 

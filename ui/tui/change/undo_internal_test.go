@@ -21,13 +21,13 @@ func TestEffect(t *testing.T) {
 		rows      []operator.UndoRow
 		says, did string
 	}{
-		{[]operator.UndoRow{old}, "Restores the old text (9 bytes).", "put back"},
+		{[]operator.UndoRow{old}, "Restores the old text (9 B).", "put back"},
 		{[]operator.UndoRow{made}, "Removes the item that the change made.", "removed again"},
 		{[]operator.UndoRow{both(made)}, "Removes the item that the change made.", "removed again"},
-		{[]operator.UndoRow{both(old, old)}, "Restores 2 items as they were before (9 bytes).", "put back"},
+		{[]operator.UndoRow{both(old, old)}, "Restores 2 items as they were before (9 B).", "put back"},
 		{[]operator.UndoRow{both(made, made, made)}, "Removes 3 items that the change made.", "removed again"},
-		{[]operator.UndoRow{both(old, made, old)}, "Restores 2 items (9 bytes), and removes 1 item that the change made.", "undone"},
-		{[]operator.UndoRow{both(old, old, old), both(old, old), old}, "Restores 6 items as they were before (9 bytes).", "put back"},
+		{[]operator.UndoRow{both(old, made, old)}, "Restores 2 items (9 B), and removes 1 item that the change made.", "undone"},
+		{[]operator.UndoRow{both(old, old, old), both(old, old), old}, "Restores 6 items as they were before (9 B).", "put back"},
 	} {
 		if got := effect(itemsOf(c.rows...), 9); got != c.says {
 			t.Errorf("%+v: %q, want %q", c.rows, got, c.says)
