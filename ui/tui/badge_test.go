@@ -1,6 +1,8 @@
 package tui_test
 
 import (
+	"memdesk/backends"
+	"memdesk/model"
 	"os"
 	"path/filepath"
 	"testing"
@@ -35,4 +37,16 @@ func TestWritableIsNotCut(t *testing.T) {
 	for width := 60; width < 100; width += 4 {
 		r.resize(width, 20).see("· writable ")
 	}
+}
+
+// TestStoresThatAreDown: their names end before what the session may change, whatever their number.
+func TestStoresThatAreDown(t *testing.T) {
+	o, _ := lightDesk()
+	var down []backends.Member
+	for _, name := range []string{"northern", "southern", "eastern", "western"} {
+		down = append(down, backends.Member{Name: name, Err: model.E(model.Unavailable, "open", nil)})
+	}
+	o.Fleet = backends.NewFleet(down, nil)
+	newDriver(o, 80, 24).wants(t, "writable  0/4 stores up, 4 down: northern sout…")
+	newDriver(o, 60, 15).wants(t, "0/4 up, 4 down")
 }

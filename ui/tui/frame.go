@@ -171,7 +171,7 @@ func (a *App) identity() string {
 	st := a.D.St
 	all, failed := a.storeCount()
 	counts := all.Width() + failed.Width() + 1
-	right := min(counts+2, a.width/2)
+	right := counts + 2
 	r := st.Row(a.width - right)
 	env, production := a.Environment()
 	if env = st.Esc.Trunc(env, 24); production {
@@ -214,7 +214,7 @@ func (a *App) identity() string {
 	return r.End() + end.Put(st.Plain, all).Put(st.Bad, failed).End()
 }
 
-// storeCount is the frame's summary of the stores.
+// storeCount is the frame's summary of the stores, for half of a line at most.
 func (a *App) storeCount() (all, failed safetext.Text) {
 	esc := a.D.Esc
 	down := a.down()
@@ -227,9 +227,10 @@ func (a *App) storeCount() (all, failed safetext.Text) {
 		return all, failed
 	}
 	if failed = esc.Sprintf("%d down", len(down)); a.width >= fullBarFrom {
-		failed = esc.Trunc(esc.Sprintf("%s: %s", failed, esc.Join(down, " ")), a.width*3/10)
+		failed = esc.Sprintf("%s: %s", failed, esc.Join(down, " "))
 	}
-	return esc.Sprintf("%s, ", all), failed
+	all = esc.Sprintf("%s, ", all)
+	return all, esc.Trunc(failed, a.width/2-all.Width()-3) // and the blanks around
 }
 
 // placed is a pane with a row that belongs to one store.
