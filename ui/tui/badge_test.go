@@ -1,12 +1,13 @@
 package tui_test
 
 import (
-	"memdesk/backends"
-	"memdesk/model"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"memdesk/backends"
+	"memdesk/model"
 )
 
 // TestAStoreThatGoesDownIsOnEveryTab: the outage must show within three seconds, on any pane, and so

@@ -75,11 +75,13 @@ func (l *commandLine) saveView(name string) tea.Cmd {
 	}
 	l.views[name] = v
 	esc := a.D.Esc
-	page := text.NewPage([]text.Line{
+	head := []text.Line{
 		{Value: esc.Sprintf("Kept as %s for this session: :view %s brings it back", name, name), Kind: text.Title},
-		text.Advice(esc, "To keep it for good, add these lines to config.toml, the filter included; `y` copies them."),
+		text.Advice(esc, "To keep it for good, add these lines to config.toml, which `memdesk config path` finds; `y` copies them."),
 		{Kind: text.Blank},
-	}, lines)
+	}
+	var plain text.Kind // without the numbers of a body: they can be selected
+	page := text.NewPage(append(head, text.Lines(esc, plain, strings.Split(strings.TrimSpace(lines), "\n"))...), "")
 	page.Acts = []act.Act{{Keys: []string{"y"}, Name: "copy text", Doc: "copy these lines to the clipboard of the terminal", Do: func() tea.Cmd { return a.D.CopyText(esc.Const("the lines"), lines) }}}
 	return a.Page("View", page)
 }
