@@ -30,20 +30,30 @@ type Hold struct {
 	// under another id. Empty where the store is not on this machine, and in an old hold until the next plan.
 	File string `json:"file,omitempty"`
 	// Dirs are the hashes of what it lies in, with spaces between them: another store may have a directory above it, or
-	// the whole file of which the item is a part.
+	// the whole file of which the item is a part. Those of the store's further files are among them (model.Store.Files).
 	Dirs string `json:"dirs,omitempty"`
 }
 
-// locate completes a hold with the identity of its store and the hashes of its file.
-func (h *Hold) locate(key suppress.Key, s *model.Store) {
+// locate completes a hold with the identity of its store and the hashes of its file. pathOf is files of the store.
+func (h *Hold) locate(key suppress.Key, s *model.Store, pathOf func(id string) string) {
 	h.Where, h.File, h.Dirs = s.Identity(), "", ""
-	path := files(s)(h.ID)
-	if path == "" {
-		return
+	add := func(hash string) {
+		if !strings.Contains(h.Dirs, hash) {
+			h.Dirs += hash + " "
+		}
 	}
-	h.File = fileHash(key, path)
-	for dir := range above(path) {
-		h.Dirs += dirHash(key, dir) + " "
+	within := func(path string) {
+		for dir := range above(path) {
+			add(dirHash(key, dir))
+		}
+	}
+	if path := pathOf(h.ID); path != "" {
+		h.File = fileHash(key, path)
+		within(path)
+	}
+	for _, file := range further(s) {
+		add(besideHash(key, file))
+		within(file)
 	}
 }
 
@@ -52,6 +62,9 @@ func fileHash(key suppress.Key, path string) string { return key.Item("file", pa
 
 // dirHash is the hash of a directory's path, or of a file's in which items lie.
 func dirHash(key suppress.Key, dir string) string { return key.Item("dir", dir) }
+
+// besideHash is the hash of the path of a file that belongs to an item of another file.
+func besideHash(key suppress.Key, file string) string { return key.Item("beside", file) }
 
 // resolved is a path with the links in it resolved, where they can be.
 func resolved(path string) string {
@@ -75,6 +88,17 @@ func above(path string) iter.Seq[string] {
 
 // opened is the file or directory that a store opened.
 func opened(s *model.Store) string { return cmp.Or(s.Place, s.Location) }
+
+// further are the paths of model.Store.Files, with the links in them resolved.
+func further(s *model.Store) []string {
+	var out []string
+	for _, file := range s.Files {
+		if filepath.IsAbs(file) {
+			out = append(out, resolved(file))
+		}
+	}
+	return out
+}
 
 // files returns the function that gives the path of an item of a store, with the links above it resolved; empty where the
 // store is not on this machine. An item that shares its file with others lies below the file. It is safe for concurrent use.
@@ -214,7 +238,7 @@ func (d *Desk) Locate(ctx context.Context, fleet *backends.Fleet, h Hold) (Hold,
 	if err != nil {
 		return h, err
 	}
-	h.locate(key, &s)
+	h.locate(key, &s, files(&s))
 	if s.Browser == nil {
 		return h, nil // a store that cannot be read can still have a hold
 	}

@@ -51,12 +51,21 @@ func (x *holds) add(r *Request) {
 	}
 }
 
+// located reports whether hashes say where something on hold lies.
+func (x *holds) located() bool { return len(x.hashes) > 0 || len(x.dirs) > 0 }
+
 // in are the holds in one store.
 func (x *holds) in(s *model.Store) storeHolds {
 	if x == nil || len(x.stores) == 0 {
 		return storeHolds{}
 	}
 	h := storeHolds{all: x, places: append(remembered(s), s.Name), path: files(s)}
+	for _, file := range further(s) {
+		if by := h.file(file); h.whole.request == "" {
+			h.whole = by
+		}
+	}
+	h.any = h.whole.request
 	for _, place := range h.places {
 		h.any = cmp.Or(h.any, x.stores[place])
 	}
@@ -71,6 +80,7 @@ type storeHolds struct {
 	// any is a request with a hold in the store, on a file that lies in its directory, or on the file that it opened; empty
 	// for none. A cascade names no item, so nothing proves that it spares a held one.
 	any    string
+	whole  heldBy // a hold on a file that a write of any item may change (model.Store.Files)
 	all    *holds
 	places []string // the identities and the name of the store
 	path   func(id string) string
@@ -91,8 +101,8 @@ func (h storeHolds) on(id string) heldBy {
 			}
 		}
 	}
-	if len(h.all.hashes) == 0 {
-		return heldBy{}
+	if h.whole.request != "" || !h.all.located() {
+		return h.whole
 	}
 	path := h.path(id)
 	if path == "" {
@@ -101,17 +111,34 @@ func (h storeHolds) on(id string) heldBy {
 	return h.around(path)
 }
 
-// around is the hold on a path, on a part of the file there, or on the file of which the path is a part. The store's own hold
-// on a part does not count: the store says itself which writes of the file spare that (model.Store.Rewrites).
+// around is the hold on a path, on a part of the file there, on the file of which the path is a part, or on an item to which the
+// file belongs.
 func (h storeHolds) around(path string) heldBy {
+	if by := h.file(path); by.request != "" {
+		return by
+	}
+	return h.others(besideHash(h.all.key, path))
+}
+
+// others is a hold of another store in what has a hash. The store's own does not count: the store says itself which writes of
+// a file spare a part of it (model.Store.Rewrites).
+func (h storeHolds) others(hash string) heldBy {
+	for _, by := range h.all.dirs[hash] {
+		if !slices.Contains(h.places, by.place()) {
+			return by
+		}
+	}
+	return heldBy{}
+}
+
+// file is the hold on a path, on a part of the file there, or on the file of which the path is a part.
+func (h storeHolds) file(path string) heldBy {
 	key := h.all.key
 	if by, ok := h.all.hashes[fileHash(key, path)]; ok {
 		return by
 	}
-	for _, by := range h.all.dirs[dirHash(key, path)] {
-		if !slices.Contains(h.places, by.place()) {
-			return by
-		}
+	if by := h.others(dirHash(key, path)); by.request != "" {
+		return by
 	}
 	for in := range above(path) {
 		if by, ok := h.all.hashes[fileHash(key, in)]; ok {
@@ -143,8 +170,8 @@ func (d *Desk) grounds(r *Request, s model.Store, in storeHolds) (func(id string
 		if h.Where == "" && h.Store == s.Name || slices.Contains(places[1:], h.Where) && !h.hashed() {
 			r.Holds[i].Where = places[0]
 		}
-		if h = r.Holds[i]; h.Where == places[0] && !h.hashed() && (h.Dirs == "" || h.File != fileHash(key, path(h.ID))) { // not yet known, or by an earlier version
-			r.Holds[i].locate(key, &s)
+		if h = r.Holds[i]; h.Where == places[0] && !h.hashed() { // not yet located, or by an earlier version
+			r.Holds[i].locate(key, &s, path)
 		}
 	}
 	own := newHolds()
@@ -223,7 +250,7 @@ func (d *Desk) readHolds() (*holds, error) {
 	for _, r := range all {
 		out.add(&r.Request)
 	}
-	if len(out.hashes)+len(out.dirs) > 0 {
+	if out.located() {
 		if out.key, err = suppress.ReadKey(d.dir("keys", "pseudonym")); err != nil {
 			return nil, atomicfile.Pathless(err)
 		}

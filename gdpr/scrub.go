@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"maps"
+	"path/filepath"
 	"regexp"
 	"slices"
 
@@ -44,23 +45,35 @@ func (p *part) mayScrub(kept map[string]bool) func(layer string, whole []byte) b
 // attached reports whether a layer belongs to an item without being its bytes: an extended attribute.
 func attached(l model.Layer) bool { return l.Kind != model.LayerItem && l.ItemID != "" }
 
-// keptLayers are the layers attached to items on hold.
-func (x *run) keptLayers(ctx context.Context, s model.Store) (map[string]bool, error) {
+// layer is the hold on a layer beside the items: with the item to which it is attached, or as a file that another store shows.
+func (h storeHolds) layer(l model.Layer) heldBy {
+	var by heldBy
+	if attached(l) {
+		by = h.on(l.ItemID)
+	}
+	if by.request == "" && h.all != nil && h.all.located() && l.Kind == model.LayerDerived && filepath.IsAbs(l.File) {
+		by = h.file(resolved(l.File))
+	}
+	return by
+}
+
+// keptLayers are the layers of what is on hold, and the files on hold among them.
+func (x *run) keptLayers(ctx context.Context, s model.Store) (kept map[string]bool, files []string, err error) {
 	holds, err := x.d.holdsIn(&s)
-	if err != nil || holds.any == "" {
-		return nil, err
+	if err != nil || holds.all == nil {
+		return nil, nil, err
 	}
 	layers, err := s.Maintainer.Layers(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	out := map[string]bool{}
+	kept = map[string]bool{}
 	for _, l := range layers {
-		if attached(l) {
-			out[l.ID] = holds.by(l.ItemID) != ""
+		if kept[l.ID] = holds.layer(l).request != ""; kept[l.ID] && l.File != "" {
+			files = append(files, l.File)
 		}
 	}
-	return out, nil
+	return kept, files, nil
 }
 
 // spared are the bystanders in a store, and the items on hold: the scrub has to spare both.
@@ -152,7 +165,7 @@ const notScrubbed = "it could not be scrubbed"
 
 // clean scrubs a store, and says what an error kept it from.
 func (x *run) clean(ctx context.Context, s model.Store, p *part) (string, error) {
-	kept, err := x.keptLayers(ctx, s)
+	kept, files, err := x.keptLayers(ctx, s)
 	if err != nil {
 		return "it is not scrubbed, nobody can say what is on hold in it", err
 	}
@@ -162,7 +175,7 @@ func (x *run) clean(ctx context.Context, s model.Store, p *part) (string, error)
 	}
 	removed, edited := touched(p.changed())
 	req := model.ScrubRequest{May: p.mayScrub(kept), MayEdit: p.planned(func(layer string) { p.unseen[layer] = true }),
-		Removed: removed, Renamed: p.renamed(), Edited: edited, Held: held, Subjects: []string{x.r.Subject}, Concerns: concerns(x.m, bystanders),
+		Removed: removed, Renamed: p.renamed(), Edited: edited, Held: held, HeldFiles: files, Subjects: []string{x.r.Subject}, Concerns: concerns(x.m, bystanders),
 		Traces: func(ctx context.Context, medium io.Reader) (bool, error) {
 			rep, err := x.m.Scan(ctx, medium, bystanders)
 			return rep.Hits > 0, err

@@ -346,8 +346,8 @@ func (c *check) layer(ctx context.Context, l model.Layer, scan layerScan) (recei
 	}
 	row := rowOf(c.m, c.s, l, scan)
 	_, kept := c.held[l.ItemID]
-	if attached(l) { // another request may hold an item that does not name this subject
-		kept = kept || c.q.holds.by(l.ItemID) != ""
+	if c.q.holds.layer(l).request != "" { // another request may hold an item that does not name this subject
+		kept = true
 	}
 	if kept && (row.Verdict == model.VerdictUnaudited || row.Verdict == model.VerdictResidue) { // nothing in it is another item's
 		row.Verdict, row.Held, row.Reason = model.VerdictOutOfScope, true, "on hold: "+row.Reason

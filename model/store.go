@@ -67,6 +67,11 @@ type Store struct {
 	// nil where the id is the path below Location, or Location is the file.
 	PathOf func(id string) (dir, file string)
 
+	// Files are the files on this machine that a write of any item may change, by their absolute paths: a database and its
+	// history, or a directory with all that lies in it. They need not exist, and an empty one is none. nil where a write
+	// changes only the item's own file and those of Rewrites, or the store's one file.
+	Files []string
+
 	// Origin returns the writer of an item, where the store itself knows it; false where it does not. No I/O.
 	// nil where the store knows no writers.
 	Origin func(Item) (Origin, bool)

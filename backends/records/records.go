@@ -169,6 +169,7 @@ type Words struct{ Text, JSON, Fields []string }
 // Config describes a kind to New.
 type Config struct {
 	Name, Kind, Location string
+	Files                []string // model.Store.Files
 	DB                   DB
 	Tables               []Table
 	ReadOnlyReason       string // empty: the store can be changed
@@ -205,7 +206,7 @@ func New(c Config) model.Store {
 	c.Clock = clock.Or(c.Clock)
 	a := &store{Config: c, scanner: verdicts.New()}
 	s := model.Store{
-		Name: c.Name, Kind: c.Kind, Location: c.Location,
+		Name: c.Name, Kind: c.Kind, Location: c.Location, Files: c.Files,
 		ReadOnly: c.ReadOnlyReason != "", ReadOnlyReason: c.ReadOnlyReason,
 		Orders: []model.Order{model.OrderID, model.OrderNewest, model.OrderOldest},
 		Notes:  c.Notes, Deviations: c.Deviations,

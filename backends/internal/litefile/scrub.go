@@ -35,6 +35,9 @@ func (m Medium) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 			return err
 		})
 	}
+	if slices.Contains(req.HeldFiles, m.File.Path) {
+		return []model.LayerResult{{Layer: m.File.Name, Method: "left alone", Verdict: model.VerdictResidue, Reason: "the file is on hold"}}, nil
+	}
 	step := req.Step
 	if step == nil {
 		step = func(string, string) {}

@@ -53,7 +53,7 @@ func (c Config) over(ctx context.Context, server records.Server, location string
 	if entities == "" {
 		tables.Tables = tables.Tables[:1]
 	}
-	cfg := records.Config{Location: location + "/" + name, DB: server, ReadOnlyReason: reason, Maintainer: ownerless{tables, server, s}, Remote: true, Collate: `COLLATE "C"`, Like: "ILIKE"}
+	cfg := records.Config{Location: location + "/" + name, Files: []string{c.History}, DB: server, ReadOnlyReason: reason, Maintainer: ownerless{tables, server, s}, Remote: true, Collate: `COLLATE "C"`, Like: "ILIKE"}
 	if c.History != "" {
 		file, err := s.openHistory(ctx, c)
 		if err != nil {

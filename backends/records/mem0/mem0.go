@@ -102,7 +102,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		return model.Store{}, f.Explain(err)
 	}
 	store := records.New(s.config(c, records.Config{
-		Location: c.Path, DB: closing{db, others}, ReadOnlyReason: cmp.Or(reason, s.unknown), Maintainer: ownerless{append(media, unreached.Named("other vector stores, model and embedding providers, telemetry, backups", "they lie outside of mem0's files: what was sent or copied there is erased where it lies")), db, s},
+		Location: c.Path, Files: []string{found.vectors, found.history, found.entities}, DB: closing{db, others}, ReadOnlyReason: cmp.Or(reason, s.unknown), Maintainer: ownerless{append(media, unreached.Named("other vector stores, model and embedding providers, telemetry, backups", "they lie outside of mem0's files: what was sent or copied there is erased where it lies")), db, s},
 	}))
 	store.Place = found.vectors
 	return store, nil

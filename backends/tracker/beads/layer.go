@@ -85,7 +85,7 @@ func (s *Store) walk(ctx context.Context, dir string, depth int) ([]model.Layer,
 }
 
 func (s *Store) layer(id string) model.Layer {
-	l := model.Layer{ID: id, Readable: true}
+	l := model.Layer{ID: id, Readable: true, File: s.path(id)}
 	if info, err := s.fs.Lstat(s.path(id)); err == nil {
 		l.Bytes, l.Links = info.Size(), otherNames(info)
 	}

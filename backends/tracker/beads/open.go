@@ -79,7 +79,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		Bound:    model.Bound{Workspace: c.Workspace, AgentID: c.AgentID, CrewID: c.CrewID},
 		ReadOnly: c.ReadOnly, ReadOnlyReason: c.ReadOnlyReason, Clock: s.clock, Notes: withWhy(why, s.notes()),
 	})
-	store.Place, store.PathOf = dir, s.pathOf
+	store.Place, store.PathOf, store.Files = dir, s.pathOf, []string{s.path(issuesName), s.path(depsName)}
 	store.Conflicts, store.Maintainer, store.Watcher, store.Events = s, s, s, s
 	return store, nil
 }
@@ -127,7 +127,7 @@ func openCLI(ctx context.Context, c Config, dir, why string) (model.Store, error
 		ReadOnly: c.ReadOnly, ReadOnlyReason: c.ReadOnlyReason, Clock: files.clock, Notes: withWhy(why, cliNotes()),
 		Deviations: []model.Deviation{{Rule: "D7", Reason: "bd has no compare-and-swap: two writers with one revision may both succeed"}},
 	})
-	store.Place, store.PathOf = dir, files.pathOf
+	store.Place, store.PathOf, store.Files = dir, files.pathOf, []string{dir, files.path(issuesName)} // bd says not which of its files it writes
 	store.Maintainer, store.Events = files, files
 	return store, nil
 }

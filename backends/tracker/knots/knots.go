@@ -66,7 +66,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 			{Rule: "D1", Reason: "kno makes every id itself: a new item cannot be given one"},
 		},
 	})
-	store.Place = b.tail.dir
+	store.Place, store.Files = b.tail.dir, []string{b.tail.dir} // kno says not which of its files it writes
 	return store, nil
 }
 

@@ -1,0 +1,102 @@
+package gdpr_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"memdesk/backends"
+	"memdesk/gdpr"
+	"memdesk/model"
+)
+
+// TestAHoldOnAFurtherFile: a vault shows a file that another store changes together with an item of another file: by a write, or
+// only by a scrub. On hold it stays byte for byte, and the request ends; an item on hold keeps the file that belongs to it.
+func TestAHoldOnAFurtherFile(t *testing.T) {
+	t.Parallel()
+	const (
+		issues  = `{"id":"w-1","title":"ask","description":"` + name + `","status":"open"}` + "\n" + `{"id":"w-2","title":"tide","status":"open"}` + "\n"
+		vectors = `CREATE TABLE vectors (id TEXT PRIMARY KEY, vector BLOB, payload TEXT)`
+		past    = `CREATE TABLE memory_history (id INTEGER PRIMARY KEY, memory_id TEXT, previous_value TEXT, new_value TEXT, action TEXT, created_at TEXT, updated_at TEXT, is_deleted INTEGER)`
+	)
+	thread := []string{`CREATE TABLE mastra_threads (id TEXT PRIMARY KEY, resourceId TEXT, title TEXT, metadata TEXT, createdAt TEXT, updatedAt TEXT, note TEXT)`,
+		`CREATE TABLE mastra_messages (id TEXT PRIMARY KEY, thread_id TEXT, content TEXT, role TEXT, type TEXT, createdAt TEXT, resourceId TEXT)`,
+		`INSERT INTO mastra_threads VALUES ('t1', 'bob', 'rye', NULL, '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', 'heard from ` + name + `')`}
+	for what, tt := range map[string]struct {
+		files     map[string]string
+		databases map[string][]string
+		link      string // leads to the file
+		parts     backends.StoreConfig
+		held      string // the file
+		item      string // goes with it; empty: only a scrub changes the file
+	}{
+		"pairs":     {files: map[string]string{"v/issues.jsonl": issues, "v/deps.jsonl": `{"blockerId":"w-2","blockedId":"w-1","by":"` + name + `"}` + "\n"}, parts: backends.StoreConfig{Kind: "beads", Path: "v"}, held: "deps.jsonl", item: "w-1"},
+		"an export": {files: map[string]string{"v/issues.jsonl": issues, "v/old.jsonl": issues}, parts: backends.StoreConfig{Kind: "beads", Path: "v"}, held: "old.jsonl"},
+		"history": {databases: map[string][]string{
+			"m/mem.db":  {vectors, `INSERT INTO vectors VALUES ('m1', x'00', '{"user_id":"bob","data":"` + name + ` likes rye"}')`},
+			"v/past.db": {past, `INSERT INTO memory_history (memory_id, new_value, action) VALUES ('m1', '` + name + ` likes rye', 'ADD'), ('gone', '` + name + ` was here', 'ADD')`},
+		}, parts: backends.StoreConfig{Kind: "mem0", Path: "m", History: "v/past.db"}, held: "past.db", item: "m1"},
+		"entities": {databases: map[string][]string{
+			"v/mem.db":          {vectors, `INSERT INTO vectors VALUES ('m1', x'00', '{"user_id":"bob","data":"likes rye"}')`},
+			"v/mem_entities.db": {vectors, `INSERT INTO vectors VALUES ('e1', x'00', '{"data":"` + name + `","linkedMemoryIds":["m1"],"user_id":"bob"}')`},
+			"v/past.db":         {past},
+		}, parts: backends.StoreConfig{Kind: "mem0", Path: "v"}, held: "mem_entities.db", item: "m1"},
+		"a table": {databases: map[string][]string{"v/notes.db": thread}, parts: backends.StoreConfig{Kind: "mastra", Path: "v/notes.db"}, held: "notes.db", item: "thread/t1"},
+		"a link":  {databases: map[string][]string{"v/notes.db": thread}, link: "notes.db", parts: backends.StoreConfig{Kind: "mastra", Path: "notes.db"}, held: "notes.db", item: "thread/t1"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			plant(t, w.dir, map[string]string{"v/rye.md": "high tide", "m/rye.md": "high tide"})
+			plant(t, w.dir, tt.files)
+			for path, statements := range tt.databases {
+				execFile(t, filepath.Join(w.dir, path), statements...)
+			}
+			dir := filepath.Join(w.dir, "v")
+			if tt.link != "" {
+				if err := os.Symlink(filepath.Join(dir, tt.held), filepath.Join(w.dir, tt.link)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			tt.parts.Name, tt.parts.Path = "parts", filepath.Join(w.dir, tt.parts.Path)
+			if tt.parts.History != "" {
+				tt.parts.History = filepath.Join(w.dir, tt.parts.History)
+			}
+			w.more = []backends.StoreConfig{{Name: "whole", Kind: "vault", Path: dir}, tt.parts}
+			w.open()
+			r := w.file()
+			w.hold(r.ID, "whole", tt.held)
+			before := tree(t, dir)[tt.held]
+			for _, req := range []model.ForgetRequest{{ID: tt.item}, {DataSubjectID: ana}} {
+				if tt.item == "" {
+					break
+				}
+				if _, err := w.store("parts").Provider.Forget(t.Context(), req); !model.IsRefusal(err) {
+					t.Errorf("%s on hold, forget %+v = %v; want it refused", tt.held, req, err)
+				}
+			}
+			out, err := w.erase(w.plan(r.ID))
+			if err != nil || out.Status != gdpr.StateInScope {
+				t.Errorf("%s, %q, %v; want complete in scope", out.Status, out.Problems, err)
+			}
+			for _, l := range out.Layers {
+				if l.Verdict == model.VerdictResidue || l.Verdict == model.VerdictUnaudited {
+					t.Errorf("%+v", l)
+				}
+			}
+			if tree(t, dir)[tt.held] != before {
+				t.Errorf("%s, on hold, was changed", tt.held)
+			}
+			if tt.item == "" {
+				return
+			}
+			if _, err := w.desk.Unhold(t.Context(), r.ID, gdpr.Hold{Store: "whole", ID: tt.held}); err != nil {
+				t.Fatal(err)
+			}
+			w.hold(w.fileFor(other).ID, "parts", tt.item)
+			if _, err := w.store("whole").Provider.Forget(t.Context(), model.ForgetRequest{ID: tt.held}); !model.IsRefusal(err) {
+				t.Errorf("%s on hold, forget %s = %v; want it refused", tt.item, tt.held, err)
+			}
+		})
+	}
+}
