@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"syscall"
 )
 
@@ -18,6 +19,40 @@ func (l *Log) CloseOrphans(ctx context.Context) (closed int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	return l.closeOrphans(ctx, rows)
+}
+
+// recent is how many of the newest intents and outcomes a process looks at with its first intent. Each process does so: the
+// intent of a killed one is among them for the next, unless others that ran on wrote that many since; a server reads the
+// whole log.
+const recent = 1000
+
+// closeRecent is CloseOrphans for the newest records, once for a process: a command must not read a long log. It follows the first
+// intent, so a console tells of them at login before. It reports no error: the intents stay open, and the next process tries.
+func (l *Log) closeRecent(ctx context.Context) {
+	l.tidy.Do(func() {
+		parts, err := l.parts(ctx)
+		if err != nil || len(parts) == 0 {
+			return
+		}
+		acts := func(ln *line) bool {
+			phase := Phase(ln.value(fPhase))
+			return phase == PhaseIntent || phase == PhaseOutcome
+		}
+		page, err := l.page(ctx, parts, position{part: len(parts) - 1, off: -1}, false, recent, acts)
+		if err != nil {
+			return
+		}
+		ended := map[uint64]bool{}
+		open := slices.DeleteFunc(page.Rows, func(r Row) bool {
+			ended[r.Link] = true // newest first: an outcome comes before its intent
+			return r.Damaged != "" || r.Phase != PhaseIntent || ended[r.Seq]
+		})
+		_, _ = l.closeOrphans(ctx, open)
+	})
+}
+
+func (l *Log) closeOrphans(ctx context.Context, rows []Row) (closed int, err error) {
 	for _, r := range rows {
 		if !l.orphaned(r.Record) {
 			continue

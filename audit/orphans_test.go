@@ -2,6 +2,7 @@ package audit_test
 
 import (
 	"context"
+	"os"
 	"os/exec"
 	"testing"
 
@@ -38,12 +39,10 @@ func TestCloseOrphans(t *testing.T) {
 		}
 	}
 	before := s.open(t)
+	audit.Pretend(before, audit.Process{PID: os.Getpid()})
 	at(before) // of an earlier process with the same pid
 	next := s.open(t)
-	open[at(next)] = true // its own
-	if n, err := next.CloseOrphans(ctx); err != nil || n != 3 {
-		t.Errorf("%d closed, %v; want 3", n, err)
-	}
+	open[at(next)] = true // its own, with which it closes the recent ones
 	left, err := next.OpenIntents(ctx)
 	if err != nil || len(left) != len(open) {
 		t.Fatalf("left: %+v, %v", left, err)

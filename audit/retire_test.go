@@ -118,7 +118,9 @@ func TestWhatIsNotRetired(t *testing.T) {
 		t.Errorf("with an anchor that is away: %d, %v", n, err)
 	}
 	b.options.Anchors = b.options.Anchors[:1]
-	seq, err := b.open().Intent(t.Context(), Entry{Action: "forget"})
+	other := b.open()
+	Pretend(other, Process{PID: 1})
+	seq, err := other.Intent(t.Context(), Entry{Action: "forget"})
 	if err != nil {
 		t.Fatal(err)
 	}
