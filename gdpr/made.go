@@ -50,6 +50,10 @@ var (
 	// madeIn matches the files of JSON with such members, undo entries without their texts. No other program and no agent chooses
 	// the name of a member there.
 	madeIn = regexp.MustCompile(`^(?:audit|gdpr|jobs)/.*\.jsonl?$|^undo/[^/]+\.undo$`)
+	// madeRevision matches the revision of an item in a plan and in the ledger of origin: of the form that memdesk's own kinds
+	// compute (model.RevisionOf), or of a layer. A remote store's own form is text.
+	madeRevision = regexp.MustCompile(`"revision":\s*"(?:` + hex32 + `|[0-9a-f]{64})"`)
+	ledgerPath   = regexp.MustCompile(`^origin/ledger\.jsonl$`)
 	// madeMembers matches those members. In JSON a quote inside a text is escaped, so no text can hold one.
 	madeMembers = regexp.MustCompile(
 		`"(?:hash|prev|plan|plan_hash|seal|sum|from|keyid|public_key)":\s*"` + digestForm + `"` +
@@ -61,6 +65,7 @@ var (
 			`|"roots":\s*\[(?:\s*"` + rootForm + `",?)*\s*\]` +
 			`|"keys":\s*\[(?:\s*"` + signerForm + `",?)*\s*\]` +
 			`|"origin":\s*"` + treeForm + `"` +
+			`|` + madeRevision.String() +
 			`|"sig":\s*"[A-Za-z0-9+/]{86}=="` +
 			`|"checkpoint":\s*"` + noteForm + `"`)
 	// madeScope matches the scope of the log's own records, which a store names in others.
@@ -80,16 +85,20 @@ func withoutMade(path string, file []byte) []byte {
 			return nil
 		}
 	}
+	without := withoutMembers
 	switch {
+	case ledgerPath.MatchString(path):
+		without = withoutRevision
 	case !madeIn.MatchString(path):
 		return file
-	case json.Valid(file):
-		return withoutMembers(file)
+	}
+	if json.Valid(file) {
+		return without(file)
 	}
 	var out []byte
 	for line := range bytes.Lines(file) {
 		if json.Valid(line) {
-			line = withoutMembers(line)
+			line = without(line)
 		}
 		out = append(out, line...)
 	}
@@ -98,6 +107,14 @@ func withoutMade(path string, file []byte) []byte {
 
 // nothing stands for a member that is left out.
 var nothing = []byte(`"":""`)
+
+// withoutRevision leaves out of a row beside the log the revision that memdesk computed.
+func withoutRevision(row []byte) []byte {
+	if !json.Valid(row) {
+		return row
+	}
+	return madeRevision.ReplaceAll(row, nothing)
+}
 
 // withoutMembers leaves out of valid JSON what memdesk made.
 func withoutMembers(text []byte) []byte {

@@ -60,6 +60,11 @@ func TestMadeByChance(t *testing.T) {
 		"an undo entry":                 {"undo/1.undo", `{"where":"` + hex16 + `"}` + "\ntea", false},
 		"its text":                      {"undo/1.undo", `{"where":"` + hex16 + `"}` + "\n" + `{"where":"` + hex16 + `"}`, true},
 		"an agent's note":               {"origin/ledger.jsonl", `{"hash":"` + hash + `"}`, true},
+		"a row's revision":              {"origin/ledger.jsonl", `{"store":"db","id":"n1","revision":"` + hex32 + `"}` + "\n", false},
+		"a remote store's revision":     {"origin/ledger.jsonl", `{"store":"db","id":"n1","revision":"u1"}` + "\n", true},
+		"a row's id":                    {"origin/ledger.jsonl", `{"store":"db","id":"` + hex32 + `","revision":"` + hex32 + `"}` + "\n", true},
+		"a plan":                        {"gdpr/plans/er-1.json", `{"steps": [{"revision": "` + hex32 + `"}]}`, false},
+		"a plan's reason":               {"gdpr/plans/er-1.json", `{"steps": [{"reason": "` + hex32 + `"}]}`, true},
 		"a draft":                       {"edit/1.json", `{"hash":"` + hash + `"}`, true},
 		"another member":                {"audit/names.jsonl", `{"name":"` + hash + `"}`, true},
 		"a text with a member":          {"audit/names.jsonl", `{"name":"\"hash\":\"` + hash + `\""}`, true},
@@ -81,6 +86,24 @@ func TestMadeByChance(t *testing.T) {
 		}
 		if raw, err := m.Scan(t.Context(), strings.NewReader(tt.file), nil); err != nil || raw.Hits == 0 {
 			t.Errorf("%s: the bytes do not name the person: %v", name, err)
+		}
+	}
+}
+
+// TestARowStaysBesideARevision: a revision that names the person by chance erases no row of another item.
+func TestARowStaysBesideARevision(t *testing.T) {
+	m, err := subject.New("u1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := traced(m, func(_, _, _ string) bool { return false })
+	for row, want := range map[string]bool{
+		`{"store":"db","id":"n1","revision":"7323a102f79d38fc11826e4c575311dd"}`: false,
+		`{"store":"db","id":"7323a102f79d38fc11826e4c575311dd"}`:                 true,
+		`{"store":"db","id":"n1","revision":"u1"}`:                               true,
+	} {
+		if got := names([]byte(row)); got != want {
+			t.Errorf("%s: %v", row, got)
 		}
 	}
 }
