@@ -31,7 +31,7 @@ func (l *Log) lock(ctx context.Context, exclusive bool) (unlock func(), err erro
 			return func() {}, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("open lock: %w", bare(err))
+			return nil, bare(err)
 		}
 		got, err := f.TryLock(exclusive)
 		if err == nil && got {

@@ -3,7 +3,9 @@ package audit
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"slices"
+	"syscall"
 
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -23,13 +25,19 @@ func (l *Log) hashes(t tlog.Tree) tlog.HashReader {
 	return signedHashes{tlog.TileHashReader(t, l.tiles())}
 }
 
-// ReadHashes implements tlog.HashReader; it returns errTiles where the tiles do not lead to the root.
+// ReadHashes implements tlog.HashReader; it returns errTiles where the tiles do not lead to the root. A file that this process
+// may not open is not damaged.
 func (s signedHashes) ReadHashes(at []int64) ([]tlog.Hash, error) {
 	out, err := s.HashReader.ReadHashes(at)
-	if err != nil && !errors.Is(err, errTiles) {
+	if err != nil && !errors.Is(err, errTiles) && !shut(err) {
 		return nil, errTiles
 	}
 	return out, err
+}
+
+// shut reports whether a file could not be opened for a reason that says nothing about it.
+func shut(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
 // checkTiles compares every tile with the root of h.

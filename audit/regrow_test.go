@@ -5,11 +5,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"golang.org/x/mod/sumdb/tlog"
 
+	"memdesk/internal/atomicfile"
 	"memdesk/internal/clock"
 )
 
@@ -151,5 +154,26 @@ func TestDamagedTilesOfARetiredPart(t *testing.T) {
 	}
 	if _, err := b.open().Prove(t.Context(), rep.Seq); err != nil {
 		t.Error(err)
+	}
+}
+
+// shutTiles is a disk whose tiles this process may not open.
+type shutTiles struct{ atomicfile.OS }
+
+func (d shutTiles) OpenFile(name string, flag int, perm fs.FileMode) (atomicfile.File, error) {
+	if strings.Contains(name, "/tile/") {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: syscall.EACCES}
+	}
+	return d.OS.OpenFile(name, flag, perm)
+}
+
+// TestShutTiles: tiles that this process may not open are not damaged.
+func TestShutTiles(t *testing.T) {
+	b := newBench(t)
+	b.acts(40)
+	b.options.FS = shutTiles{}
+	rep, err := b.open().Verify(t.Context())
+	if !errors.Is(err, fs.ErrPermission) || strings.Contains(err.Error(), b.dir) {
+		t.Errorf("verify = %+v, %v; want it refused, without a path", rep, err)
 	}
 }

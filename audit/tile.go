@@ -78,6 +78,9 @@ func (d tiles) read(t tlog.Tile) ([]byte, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
+		if shut(err) {
+			return nil, fmt.Errorf("read the files of the tree: %w", bare(err))
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%w (%v)", errTiles, err)
 		}

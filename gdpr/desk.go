@@ -224,7 +224,7 @@ func (d *Desk) List() ([]Due, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, model.E(model.Unavailable, "gdpr", atomicfile.Pathless(err))
+		return nil, model.Errorf(model.Unavailable, "gdpr", "read the requests in the state directory: %w", atomicfile.Pathless(err))
 	}
 	now := d.Clock.Now()
 	var out []Due
