@@ -1,5 +1,3 @@
-//go:build unix
-
 package conflict_test
 
 import (
