@@ -50,7 +50,7 @@ var shots = []shot{
 	{"tiers", []step{{"", "of "}}},
 	{"items", []step{{":tier daily", ":tier daily"}, {"\r", "› daily"}, {"jj", "3 of "}, {"", "reference"}}},
 	{"recall", []step{{"3", "press / and type"}, {"/", ""}, {"rye bread", " hits"}, {"\r", "enter read"}}},
-	{"quarantine", []step{{"4", "1 of "}, {"", "Blocked for"}}},
+	{"quarantine", []step{{"4", "1 of "}, {"", "Its rule"}}},
 	{"forget", []step{{":store graph\r", "1 of "}, {"d", "enter cancel"}}},
 	{"conflicts", []step{{"5", "[5 Conf"}, {"", "SURE"}, {"jj", "3 of "}, {"", "Rye is baked"}}},
 	{"erasure", []step{
@@ -64,7 +64,7 @@ var shots = []shot{
 // dialog, each in three sizes.
 var anatomy = []shot{
 	{"list", []step{{"", "of "}}},
-	{"detail", []step{{"4", "1 of "}, {"", "Blocked for"}}},
+	{"detail", []step{{"4", "1 of "}, {"", "Its rule"}}},
 	{"comparison", []step{{"5", "[5 Conf"}, {"jj", "3 of "}, {"\r", "Conflicts › "}, {"", "Rye is baked"}}},
 	{"board", []step{{"6", "[6 Eras"}, {"j", "2 of 3"}, {"\r", "The plan of"}}},
 	{"dialog", []step{{":store graph\r", "1 of "}, {"d", "enter cancel"}}},

@@ -24,7 +24,7 @@ func TestColumnsAndViews(t *testing.T) {
 	r.press("ctrl+w").see("── conflict ──").press("esc").see("of 5").press("1").see("[1 Health")
 	r.press(":", "view mine", "enter").see("[5 Conflicts]", "1 of 3", "STORE↑").gone("── conflict ──")
 	r.press("ctrl+w", "/", "ctrl+u", "-f gdn", "enter").see("garden.md", "1 of 1")
-	r.press("esc", "4").see("[4 Quarantine]", "Blocked for").press("i").see("sha256").press("i").see("Blocked for").press(">").see("STORE↑")
+	r.press("esc", "4").see("[4 Quarantine]", "Its rule: ").press("i").see("sha256").press("i").see("Its rule: ").press(">").see("STORE↑")
 	r.press(">", ">").see("NOW↑").press("home").see("▌ crewship CREW.md  crews/eng/shared/ ✖ poisoned") // the worst state first
 	r.press("-", "<", "<", "<")
 	r.press(":", "view none", "enter").see("there is no view")

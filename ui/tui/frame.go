@@ -160,8 +160,8 @@ func (a *App) bar() string {
 		}
 		r.Blank(margin).Rich(p, t.label, nil, key).Put(st.Toned(t.tone), t.badge).Blank(1)
 	}
-	if _, production := a.Environment(); production && r.Left > 0 { // in production the rest of the first line is loud too
-		return r.Put(st.Alarm, st.Esc.Const(strings.Repeat(" ", r.Left))).End()
+	if env, production := a.Environment(); production && r.Left >= env.Width()+2 { // in production the rest of the first line is loud too
+		return r.Put(st.Alarm, st.Esc.Pad(st.Esc.Sprintf(" %s", env), r.Left)).End()
 	}
 	return r.End()
 }

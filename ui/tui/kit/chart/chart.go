@@ -147,7 +147,7 @@ func Table(st *paint.Styles, rows []Row) []text.Line {
 // Legend says what the signs of the bars mean.
 func Legend(st *paint.Styles) text.Line {
 	s := signs(st)
-	legend := s[0] + " goes for good  " + s[1] + " redacted  " + s[2] + " held  " + s[3] + " stays"
+	legend := s[0] + " goes for good  " + s[1] + " redacted  " + s[2] + " held  " + s[3] + " stays, out of reach"
 	return text.Line{Value: st.Esc.Const(legend), Kind: text.Note, Runs: Looks(st, legend, 0)}
 }
 

@@ -172,7 +172,7 @@ func auditText(d *desk.Desk, e operator.AuditEvent) *text.Page {
 	if e.Noted {
 		head = []text.Line{
 			{Value: esc.LineMax(e.Action, prose.MaxTitle), Kind: text.Title},
-			{Value: esc.Const("An event of the store's own system. The audit log does not hold it."), Kind: text.Note},
+			{Value: esc.Const("The store's own system wrote this event: it is no record of memdesk's log."), Kind: text.Note},
 		}
 	}
 	if e.Open {

@@ -283,7 +283,7 @@ func (rs *resolutions) conflictBrief(c conflict.Copy) []text.Line {
 	d := rs.d
 	esc := d.Esc
 	head := []text.Line{
-		{Value: esc.LineMax(path.Base(c.ID), desk.MaxField), Kind: text.Title},
+		{Value: esc.Sprintf("the copy: %s", esc.LineMax(path.Base(c.ID), desk.MaxField)), Kind: text.Title},
 		text.State(d.St, conflictTone(c), esc.Sprintf("%s, %s: %s", esc.Const(operator.ConflictState(c)), desk.OrElse(esc.Line(c.Tool), esc.Const("by no known tool")), esc.LineMax(c.Reason, desk.MaxField))).As(text.Note),
 	}
 	return append(append(head, rs.outcome(c)...), rs.warnings(c)...)
@@ -324,7 +324,7 @@ func (rs *resolutions) conflictHead(cmp conflict.Comparison, c conflict.Copy) []
 	d := rs.d
 	esc := d.Esc
 	head := []text.Line{
-		{Value: esc.LineMax(path.Base(c.ID), desk.MaxField), Kind: text.Title},
+		{Value: esc.Sprintf("the copy: %s", esc.LineMax(path.Base(c.ID), desk.MaxField)), Kind: text.Title},
 		desk.Field(string(c.Confidence), esc.LineMax(c.Reason, desk.MaxField)),
 	}
 	head = append(head, rs.warnings(c)...)

@@ -82,7 +82,7 @@ func (rq *requests) eraseDialog(ctx context.Context, r operator.ErasureRequest, 
 	}
 	lines = append(lines, d.EnvironmentsOf(changed)...)
 	if tied := d.Erasure.Tied(); tied != "" {
-		lines = append(lines, text.Advice(esc, "It stops when you leave this console; `r` goes on with it later: %s.", esc.LineMax(tied, prose.MaxReason)))
+		lines = append(lines, text.Advice(esc, "Leaving this console stops it, for %s. What is erased then stays erased, and `r` goes on.", esc.LineMax(tied, prose.MaxReason)))
 	} else {
 		lines = append(lines, text.Line{Value: esc.Const("It runs on its own: leaving this pane or the connection does not stop it."), Kind: text.Note})
 	}

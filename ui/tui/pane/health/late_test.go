@@ -174,7 +174,7 @@ func TestEnterLeadsToWhatIsOverItsCap(t *testing.T) {
 			t.Errorf("%q opens %+v, want %q and %+v", key.Name, opened, name, want)
 		}
 	}
-	enter("over cap", desk.ScopeOf{Store: "a", Scope: "ada", Tier: "pins"})
+	enter("list over cap", desk.ScopeOf{Store: "a", Scope: "ada", Tier: "pins"})
 	counts[1].Bytes = 3000
 	enter("items", desk.ScopeOf{Store: "a"})
 }

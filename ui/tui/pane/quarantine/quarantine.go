@@ -323,7 +323,7 @@ func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.Quar
 	}
 	head = append(head,
 		text.State(st, means.tone, esc.Const(means.words)).As(means.kind),
-		text.Line{Value: esc.Sprintf("Blocked for %s (%s) at %s.", esc.LineMax(e.Pattern, prose.MaxTitle), esc.Line(e.Category), esc.Const(matchPlace(e))), Kind: text.Note})
+		text.Line{Value: esc.Sprintf("Its rule: %s (%s), at %s.", esc.LineMax(e.Pattern, prose.MaxTitle), esc.Line(e.Category), esc.Const(matchPlace(e))), Kind: text.Note})
 	if e.FalsePositive {
 		head = append(head, text.Line{Value: esc.Const("A known false positive of the scanner."), Kind: text.Note})
 	}
@@ -337,7 +337,7 @@ func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.Quar
 		case desk.Held(e):
 			words = "`e` releases it: you edit this text, and the scanner checks it. `d` deletes this entry for good."
 		case live != operator.LiveGone && e.SourceID != "":
-			words = "`e` releases it: you edit the source, and the scanner checks that. `d` deletes this entry for good; the source stays as it is."
+			words = "`e` releases it: you edit the poison out of the source, and the scanner checks that. `d` deletes this entry for good; the source stays as it is."
 		}
 		foot = append(foot, text.Advice(esc, words))
 	}
