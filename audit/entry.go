@@ -74,7 +74,7 @@ type Record struct {
 	TS       time.Time // UTC
 	Mono     time.Duration
 	Boot     string // boot id of the machine
-	Host     string // keyed by the machine id, not its name
+	Host     string // hash of the machine id, and the namespace of PID (processSpace)
 	PID      int
 	Tool     string
 	Actor    string

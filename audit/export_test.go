@@ -11,6 +11,9 @@ var ChangeTime = changeTime
 
 const Settled = settled
 
+// HostID is the machine in a record, as earlier versions wrote it alone.
+var HostID = hostID
+
 // Quick writes without flushes, which leaves the same files after a kill.
 type Quick = quick
 

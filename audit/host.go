@@ -32,6 +32,16 @@ func hostID() string {
 	return hex.EncodeToString(sum[:8])
 }
 
+// processSpace is the machine and, after a space, the namespace of this process's pid, where the system tells it: containers on
+// one machine may share its id and its boot, but not their pids.
+func processSpace() string {
+	pids, err := os.Readlink("/proc/self/ns/pid")
+	if err != nil {
+		return hostID()
+	}
+	return hostID() + " " + pids
+}
+
 // mayWrite checks permissions and a read-only mount, without writing.
 func mayWrite(path string) error {
 	return barred(unix.Access(path, unix.W_OK))

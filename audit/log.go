@@ -140,7 +140,7 @@ func Open(o Options) (*Log, error) {
 		fs: o.FS, clock: o.Clock, dir: filepath.Clean(o.Dir), limit: o.SegmentBytes, start: start, traces: o.Traces, marks: o.Marks, permit: o.Permit, erased: o.Names,
 		anchors: o.Anchors, source: keySource{o.KeyAgent, o.AgentSocket, o.KeyCommand}, every: o.CheckpointEvery, wait: o.AnchorEvery,
 		base: Record{
-			V: version, Boot: token(bootID()), Host: hostID(), PID: os.Getpid(), Tool: token(o.Tool), Actor: stored(o.Actor.ID),
+			V: version, Boot: token(bootID()), Host: token(processSpace()), PID: os.Getpid(), Tool: token(o.Tool), Actor: stored(o.Actor.ID),
 			ActorKey: stored(o.Actor.Key), Role: token(o.Role), Session: token(o.Session),
 		},
 	}, nil

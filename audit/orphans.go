@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -12,7 +13,7 @@ import (
 const ClassInterrupted = "interrupted"
 
 // CloseOrphans records, for each open intent whose process is gone, that the act's end was not seen, and
-// returns their number. Intents of another machine, or of a live process, stay open. If the act's own outcome
+// returns their number. Intents of another machine or container, or of a live process, stay open. If the act's own outcome
 // still arrives, it is added.
 func (l *Log) CloseOrphans(ctx context.Context) (closed int, err error) {
 	rows, err := l.OpenIntents(ctx)
@@ -65,13 +66,18 @@ func (l *Log) closeOrphans(ctx context.Context, rows []Row) (closed int, err err
 	return closed, nil
 }
 
-// orphaned reports whether a record's process is certainly gone.
+// orphaned reports whether a record's process is certainly gone. A pid of another namespace tells nothing here; records of
+// earlier versions name no namespace.
 func (l *Log) orphaned(r Record) bool {
+	host, pids, _ := strings.Cut(r.Host, " ")
+	here, ours, _ := strings.Cut(l.base.Host, " ")
 	switch {
-	case r.Host != l.base.Host:
+	case host != here:
 		return false
 	case r.Boot != l.base.Boot:
 		return true
+	case pids != "" && pids != ours:
+		return false
 	case r.PID == os.Getpid(): // a server in a container has the same pid after each start
 		return r.TS.Before(l.start)
 	}

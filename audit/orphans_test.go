@@ -9,8 +9,8 @@ import (
 	"memdesk/audit"
 )
 
-// The next process must close the intents of dead processes as unknown; those of a live process and of
-// another machine must stay open.
+// The next process must close the intents of dead processes as unknown; those of a live process, of
+// another machine and of another container must stay open.
 func TestCloseOrphans(t *testing.T) {
 	ctx := context.Background()
 	dead := exec.Command("true")
@@ -28,8 +28,10 @@ func TestCloseOrphans(t *testing.T) {
 	}{
 		"killed":           {audit.Process{PID: dead.Process.Pid}, true},
 		"before a restart": {audit.Process{PID: 1, Boot: "another"}, true},
+		"earlier version":  {audit.Process{PID: dead.Process.Pid, Host: audit.HostID()}, true},
 		"under way":        {audit.Process{PID: 1}, false},
 		"another machine":  {audit.Process{PID: dead.Process.Pid, Host: "another"}, false},
+		"a container":      {audit.Process{PID: dead.Process.Pid, Host: audit.HostID() + " pid:[1]"}, false},
 	} {
 		l := s.open(t)
 		audit.Pretend(l, c.from)
@@ -55,7 +57,7 @@ func TestCloseOrphans(t *testing.T) {
 	if n, err := next.CloseOrphans(ctx); err != nil || n != 0 {
 		t.Errorf("again: %d closed, %v", n, err)
 	}
-	if page, err := next.List(ctx, audit.Filter{Result: audit.Unknown}, 0, ""); err != nil || len(page.Rows) != 3 || page.Rows[0].Class != audit.ClassInterrupted {
+	if page, err := next.List(ctx, audit.Filter{Result: audit.Unknown}, 0, ""); err != nil || len(page.Rows) != 4 || page.Rows[0].Class != audit.ClassInterrupted {
 		t.Errorf("outcomes: %+v, %v", page.Rows, err)
 	}
 	if rep := verify(t, s.dir); !rep.OK {
