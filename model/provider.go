@@ -100,6 +100,18 @@ type RetainRequest struct {
 	// for a new item, and names in Warnings what it cannot accept. With it Content may be empty, as with
 	// Restore.
 	Beside *Beside
+	// Ahead, where set, receives the body and the result of the write just before the store makes it durable; an error
+	// prevents it. A store that cannot tell them before does not call it, and one that tries again calls it again. What it does
+	// must be short, and must not use the store.
+	Ahead func(body string, res RetainResult) error `json:"-"`
+}
+
+// Foretell calls Ahead, if there is one.
+func (r RetainRequest) Foretell(body string, res RetainResult) error {
+	if r.Ahead == nil {
+		return nil
+	}
+	return r.Ahead(body, res)
 }
 
 // BesideLine is a line of an index, with its line end, and the number of lines before it.

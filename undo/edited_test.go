@@ -1,23 +1,29 @@
 package undo_test
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/inmem"
 	"memdesk/backends/records/engram"
 	"memdesk/backends/records/mastra"
 	"memdesk/backends/records/mem0"
+	"memdesk/backends/tracker/beads"
 	"memdesk/internal/clock"
 	"memdesk/model"
 	"memdesk/undo"
 )
 
 // TestAnEditedRowComesBackInItsForms: what an edit displaced in another program's row must come back unchanged where
-// nobody wrote since, and an undo must name the field that does not, elsewhere. A rewrite of both must do the same.
+// nobody wrote since, and an undo must name the field that does not, elsewhere. A rewrite of both must do the same. So must the undo of
+// a change whose end was not seen.
 func TestAnEditedRowComesBackInItsForms(t *testing.T) {
 	const payload = `{"n":1.50,"user_id":"ada","data":"Ada likes rye","t":true,"hash":"x","textLemmatized":"ada like rye","createdAt":"2026-01-01T00:00:00.000Z"}`
 	const before = `{"user_id":"ada","data":"Ada likes rye","hash":"x","textLemmatized":"ada like rye","createdAt":"2026-01-01T00:00:00.000Z","mood":"good","topic":"food"}`
@@ -54,7 +60,10 @@ func TestAnEditedRowComesBackInItsForms(t *testing.T) {
 			if touched && c.touch == "" {
 				continue
 			}
-			for how, many := range map[string]bool{"one": false, "several": true} {
+			for _, how := range []string{"one", "several", "killed"} {
+				if touched && how == "killed" { // what a killed change left is known only where nobody wrote since
+					continue
+				}
 				t.Run(name+" "+how+map[bool]string{true: " touched"}[touched], func(t *testing.T) {
 					path := filepath.Join(t.TempDir(), "x.db")
 					db, err := sql.Open("sqlite3", path)
@@ -90,9 +99,16 @@ func TestAnEditedRowComesBackInItsForms(t *testing.T) {
 					was := cell()
 					req := model.RetainRequest{ID: c.id, Mode: model.Replace, Content: "another text", Meta: c.meta}
 					var e undo.Entry
-					if many {
+					switch how {
+					case "several":
 						_, e, err = k.Together(t.Context(), s, model.OpRetain, []undo.Change{{Retain: &req}})
-					} else {
+					case "killed":
+						_, e, err = k.Retain(t.Context(), silent(s), req)
+						if !errors.Is(err, model.Timeout) {
+							t.Fatal(err)
+						}
+						err = nil
+					default:
 						_, e, err = k.Retain(t.Context(), s, req)
 					}
 					if err != nil {
@@ -118,6 +134,54 @@ func TestAnEditedRowComesBackInItsForms(t *testing.T) {
 					}
 				})
 			}
+		}
+	}
+}
+
+// silent is a store that makes each change and does not answer: undo keeps what a kill right after the write leaves.
+func silent(s model.Store) model.Store {
+	return s.Wrap(func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+		if err := next(ctx); err != nil || !c.Op.Mutates() {
+			return err
+		}
+		return model.Errorf(model.Timeout, "", "no answer")
+	})
+}
+
+// TestAKilledChangeOfAFieldIsUndone: where no text tells whether a change was made, its revision must.
+func TestAKilledChangeOfAFieldIsUndone(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "issues.jsonl"), []byte(`{"id":"w-1","title":"old","description":"text"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	work, err := beads.Open(t.Context(), beads.Config{Name: "s", Path: dir, Port: "jsonl"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := inmem.New(nil)
+	graph := hypergraph.Adapt(hypergraph.Config{Name: "s", Kind: "inmem", Location: "x", Backend: b})
+	if err := b.CreateNode(t.Context(), hypergraph.Node{ID: "n", Type: "fact", Tier: "task", Content: "text", Confidence: 1}); err != nil {
+		t.Fatal(err)
+	}
+	for id, c := range map[string]struct {
+		store        model.Store
+		field, value string
+	}{"w-1": {work, "title", "new"}, "n": {graph, "confidence", "0.5"}} {
+		before, err := c.store.Browser.Read(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		meta := slices.Clone(before.Meta)
+		i := slices.IndexFunc(meta, func(f model.Field) bool { return f.Name == c.field })
+		meta[i].Value = c.value
+		k := undo.New(t.TempDir(), undo.DefaultKeep, clock.System{}, nil)
+		_, e, err := k.Retain(t.Context(), silent(c.store), model.RetainRequest{ID: id, Content: before.Body, Mode: model.Replace, Meta: meta})
+		if now, _ := c.store.Browser.Read(t.Context(), id); !errors.Is(err, model.Timeout) || now.Revision == before.Revision {
+			t.Fatalf("%s: %v, %+v", id, err, now)
+		}
+		_, err = k.Restore(t.Context(), func(string) (model.Store, error) { return c.store, nil }, e.ID)
+		if now, _ := c.store.Browser.Read(t.Context(), id); err != nil || now.Revision != before.Revision {
+			t.Errorf("%s: %v; it is %+v", id, err, now)
 		}
 	}
 }

@@ -39,19 +39,27 @@ func (k *Keeper) save(s model.Store, e Entry, body string) (Entry, error) {
 	e.ID = now.Format(idTime) + "-" + hex.EncodeToString(r[:])
 	e.Store, e.Where = s.Name, s.Identity()
 	e.At, e.Expires, e.Bytes = now, now.Add(k.keep), int64(len(body))
-	pending := e
-	pending.After = "" // not confirmed yet
-	if len(e.Sides) == 0 {
-		pending.Before = e.After
-	}
 	k.sweep(now)
 	if err := k.prepare(); err != nil {
 		return Entry{}, model.Refuse("undo", "what the change replaces or removes cannot be kept: "+err.Error())
 	}
-	if err := k.write(pending, body); err != nil {
-		return Entry{}, model.Refuse("undo", "what the change replaces or removes cannot be kept: "+statedir.Cause(err).Error())
+	return e, k.writePending(e.pending(), body)
+}
+
+// pending is a new entry whose change is not confirmed.
+func (e Entry) pending() Entry {
+	if len(e.Sides) == 0 {
+		e.Before = e.After
 	}
-	return e, nil
+	e.After = ""
+	return e
+}
+
+func (k *Keeper) writePending(e Entry, body string) error {
+	if err := k.write(e, body); err != nil {
+		return model.Refuse("undo", "what the change replaces or removes cannot be kept: "+statedir.Cause(err).Error())
+	}
+	return nil
 }
 
 // confirm records that the change was made, and its result. A failure is a model.Partial: the change must not be

@@ -57,11 +57,12 @@ type Side struct {
 	// confirmed.
 	After model.Revision `json:"after,omitempty"`
 	// Plan is the SHA-256 of the planned text: after a crash it tells whether that was written.
-	Plan     string        `json:"plan,omitempty"`
-	Meta     []model.Field `json:"meta,omitempty"`
-	Bytes    int64         `json:"bytes"`
-	Obstacle string        `json:"obstacle,omitempty"`
-	Beside   *model.Beside `json:"beside,omitempty"`
+	Plan     string         `json:"plan,omitempty"`
+	Will     model.Revision `json:"-"` // see Entry
+	Meta     []model.Field  `json:"meta,omitempty"`
+	Bytes    int64          `json:"bytes"`
+	Obstacle string         `json:"obstacle,omitempty"`
+	Beside   *model.Beside  `json:"beside,omitempty"`
 }
 
 // rollbackTime bounds the rollback of one change when a later one failed.
@@ -425,6 +426,8 @@ func (side Side) stands(ctx context.Context, s model.Store) (now model.Revision,
 	case now == side.Before:
 		return now, false, nil
 	case side.After == "" && side.Op == model.OpForget && now == model.Absent:
+		return now, true, nil
+	case side.After == "" && side.Will != "" && now == side.Will:
 		return now, true, nil
 	case side.After == "" && side.Plan != "" && now != model.Absent && digest(it.Body) == side.Plan:
 		return now, true, nil

@@ -41,7 +41,9 @@ type Entry struct {
 	// Before is the revision before a change that is not confirmed, and Plan the SHA-256 of its text; see Side.
 	Before model.Revision `json:"before,omitempty"`
 	Plan   string         `json:"plan,omitempty"`
-	Meta   []model.Field  `json:"meta,omitempty"`
+	// Will is the revision that the store foretold for a change that is not confirmed; empty where it did not.
+	Will model.Revision `json:"will,omitempty"`
+	Meta []model.Field  `json:"meta,omitempty"`
 	// Obstacle says why Restore cannot restore the item, in the program's own words; the bytes are kept all
 	// the same.
 	Obstacle string `json:"obstacle,omitempty"`
@@ -238,6 +240,7 @@ func (k *Keeper) act(ctx context.Context, s model.Store, e Entry, body string, r
 	if err != nil {
 		return model.RetainResult{}, Entry{}, err
 	}
+	req.Ahead = k.ahead(e, body)
 	res, err := s.Provider.Retain(ctx, req)
 	if err != nil {
 		e, err = k.settle(e, err)
@@ -245,6 +248,19 @@ func (k *Keeper) act(ctx context.Context, s model.Store, e Entry, body string, r
 	}
 	e.Item = res.ID
 	return res, e, k.confirm(&e, body, res)
+}
+
+// ahead keeps the result of a write before it is durable, where the planned text would not tell after a crash whether it was made:
+// the store shows it otherwise than it was sent, only the fields change, or the store makes the id.
+func (k *Keeper) ahead(e Entry, body string) func(string, model.RetainResult) error {
+	return func(text string, res model.RetainResult) error {
+		if e.Item == res.ID && e.Plan == digest(text) && res.Displaced == nil {
+			return nil
+		}
+		one := e.pending()
+		one.Item, one.Will, one.Beside = res.ID, res.Revision, cmp.Or(res.Displaced, e.Beside)
+		return k.writePending(one, body)
+	}
 }
 
 // append appends without an expected revision, so that all parallel appends survive. The earlier text is the
@@ -515,7 +531,7 @@ func (e *Entry) made(ctx context.Context, s model.Store) (bool, error) {
 	if e.Item == "" || s.Browser == nil { // the store chose the id, or does not show the item
 		return false, model.Errorf(model.Conflict, "undo", "the change that %s belongs to was never confirmed, and its item is not known; compare with `undo show %s` and write by hand", e.ID, e.ID)
 	}
-	now, made, err := Side{Item: e.Item, Op: e.Op, Before: e.Before, Plan: e.Plan}.stands(ctx, s)
+	now, made, err := Side{Item: e.Item, Op: e.Op, Before: e.Before, Plan: e.Plan, Will: e.Will}.stands(ctx, s)
 	if made {
 		e.After = now
 	}

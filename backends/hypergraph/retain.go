@@ -178,7 +178,7 @@ func (a *adapter) retainNode(ctx context.Context, tx Ops, t itemID, req model.Re
 		}
 		res.Warnings = append(res.Warnings, warnings...)
 	}
-	return res, nil
+	return res, req.Foretell(got.Content, res)
 }
 
 func (a *adapter) editedNode(have Node, req model.RetainRequest) (Node, error) {
@@ -296,7 +296,7 @@ func (a *adapter) retainEdge(ctx context.Context, tx Ops, t itemID, req model.Re
 	if !exists {
 		res.Warnings = movedTimes(Node{CreatedAt: want.CreatedAt}, Node{CreatedAt: got.CreatedAt})
 	}
-	return res, nil
+	return res, req.Foretell(got.Label, res)
 }
 
 func (a *adapter) editedEdge(have Edge, req model.RetainRequest) (Edge, error) {

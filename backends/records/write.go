@@ -68,6 +68,7 @@ func (a *store) Retain(ctx context.Context, req model.RetainRequest) (model.Reta
 			}
 			res = model.RetainResult{ID: it.ID, Bytes: it.Bytes, Revision: it.Revision, Warnings: warnings, Displaced: displaced}
 			after = state{it, true}
+			err = req.Foretell(it.Body, res)
 		}
 		return err
 	})

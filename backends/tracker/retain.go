@@ -44,16 +44,23 @@ func (a *adapter) Retain(ctx context.Context, req model.RetainRequest) (model.Re
 		if err != nil {
 			return Record{}, err
 		}
-		return want, a.admit(have, want, req)
+		if err := a.admit(have, want, req); err != nil {
+			return Record{}, err
+		}
+		return want, req.Foretell(want.Body, result(want))
 	})
 	if err != nil {
 		return model.RetainResult{}, model.Wrap("retain", err)
 	}
-	res := model.RetainResult{ID: got.ID, Bytes: int64(len(got.Body)), Revision: got.Revision()}
+	res := result(got)
 	if got.Back != nil {
 		res.Warnings = []string{"it was made anew from its document: its own line, its place and what waited for it did not come back"}
 	}
 	return res, nil
+}
+
+func result(r Record) model.RetainResult {
+	return model.RetainResult{ID: r.ID, Bytes: int64(len(r.Body)), Revision: r.Revision()}
 }
 
 // admit applies R18 to every text of the item that agents may see. The store's own fields pass where the item had
