@@ -22,6 +22,12 @@ func TestAHoldOnAFurtherFile(t *testing.T) {
 	thread := []string{`CREATE TABLE mastra_threads (id TEXT PRIMARY KEY, resourceId TEXT, title TEXT, metadata TEXT, createdAt TEXT, updatedAt TEXT, note TEXT)`,
 		`CREATE TABLE mastra_messages (id TEXT PRIMARY KEY, thread_id TEXT, content TEXT, role TEXT, type TEXT, createdAt TEXT, resourceId TEXT)`,
 		`INSERT INTO mastra_threads VALUES ('t1', 'bob', 'rye', NULL, '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', 'heard from ` + name + `')`}
+	codex := []string{`CREATE TABLE stage1_outputs(thread_id TEXT PRIMARY KEY, raw_memory TEXT NOT NULL, rollout_summary TEXT NOT NULL)`, `INSERT INTO stage1_outputs VALUES('t1', '` + name + ` likes rye', 'rye')`}
+	schema, err := os.ReadFile("../backends/demodata/schema/openclaw.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	openclaw := []string{string(schema)}
 	for what, tt := range map[string]struct {
 		files     map[string]string
 		databases map[string][]string
@@ -42,7 +48,12 @@ func TestAHoldOnAFurtherFile(t *testing.T) {
 			"v/past.db":         {past},
 		}, parts: backends.StoreConfig{Kind: "mem0", Path: "v"}, held: "mem_entities.db", item: "m1"},
 		"a table": {databases: map[string][]string{"v/notes.db": thread}, parts: backends.StoreConfig{Kind: "mastra", Path: "v/notes.db"}, held: "notes.db", item: "thread/t1"},
-		"a link":  {databases: map[string][]string{"v/notes.db": thread}, link: "notes.db", parts: backends.StoreConfig{Kind: "mastra", Path: "notes.db"}, held: "notes.db", item: "thread/t1"},
+		"threads": {files: map[string]string{"v/memories/MEMORY.md": "rye\n"}, databases: map[string][]string{"v/memories_1.sqlite": codex}, parts: backends.StoreConfig{Kind: "claude", Path: "v"}, held: "memories_1.sqlite"},
+		"an index": {files: map[string]string{"v/workspace/MEMORY.md": "rye\n", "v/agents/main/agent/auth.json": "{}"}, databases: map[string][]string{"v/agents/main/agent/openclaw-agent.sqlite": append(openclaw,
+			`INSERT INTO memory_index_chunks VALUES ('c', 'memory/gone.md', 'memory', 1, 1, 'h', 'm', '`+name+` likes rye', x'00', 1)`)}, parts: backends.StoreConfig{Kind: "openclaw", Path: "v"}, held: "agents/main/agent/openclaw-agent.sqlite"},
+		"a backup":       {files: map[string]string{"v/MEMORY.md": "rye", "v/MEMORY.md.bak.1": name + " likes rye"}, parts: backends.StoreConfig{Kind: "curated", Path: "v"}, held: "MEMORY.md.bak.1"},
+		"a search index": {files: map[string]string{"v/AGENT.md": "rye\n"}, databases: map[string][]string{"v/index.sqlite": {`CREATE VIRTUAL TABLE memory_chunks USING fts5(file UNINDEXED, content, tokenize='unicode61')`, `INSERT INTO memory_chunks VALUES ('gone.md', '` + name + ` likes rye')`}}, parts: backends.StoreConfig{Kind: "crewship", Path: "v"}, held: "index.sqlite"},
+		"a link":         {databases: map[string][]string{"v/notes.db": thread}, link: "notes.db", parts: backends.StoreConfig{Kind: "mastra", Path: "notes.db"}, held: "notes.db", item: "thread/t1"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()

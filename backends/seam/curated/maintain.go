@@ -91,6 +91,7 @@ func (s *store) layers(ctx context.Context) ([]layer, error) {
 // memoryLayer is a file of the memories directory dir.
 func memoryLayer(dir string, f walk.Found) layer {
 	l := layerOf(dir, f)
+	l.File = filepath.Join(dir, filepath.FromSlash(f.Path))
 	switch {
 	case !l.Readable:
 	case slices.Contains(fileNames, l.name):
