@@ -14,16 +14,16 @@ import (
 
 // Row is one store of a plan: its items by what becomes of them, and its layers that are scrubbed.
 type Row struct {
-	Store                          string
-	Go, Redact, Layers, Hold, Stay int64
-	Trouble                        bool // a part of it was not searched
+	Store                                string
+	Go, Redact, Layers, Hold, OutOfReach int64
+	Trouble                              bool // a part of it was not searched
 }
 
 // columns are the titles of the table; GO is always there, the others where a store has some.
-var columns = [...]string{"GO", "REDACT", "LAYERS", "HOLD", "STAY"}
+var columns = [...]string{"GO", "REDACT", "LAYERS", "HOLD", "OUT"}
 
 func (r Row) counts() [len(columns)]int64 {
-	return [...]int64{r.Go, r.Redact, r.Layers, r.Hold, r.Stay}
+	return [...]int64{r.Go, r.Redact, r.Layers, r.Hold, r.OutOfReach}
 }
 
 // Found is how much a store has of the person.
@@ -35,7 +35,7 @@ func (r Row) Found() (n int64) {
 }
 
 func (r Row) add(o Row) Row {
-	r.Go, r.Redact, r.Layers, r.Hold, r.Stay = r.Go+o.Go, r.Redact+o.Redact, r.Layers+o.Layers, r.Hold+o.Hold, r.Stay+o.Stay
+	r.Go, r.Redact, r.Layers, r.Hold, r.OutOfReach = r.Go+o.Go, r.Redact+o.Redact, r.Layers+o.Layers, r.Hold+o.Hold, r.OutOfReach+o.OutOfReach
 	return r
 }
 
@@ -46,7 +46,7 @@ const (
 	Goes Fate = iota
 	Redacted
 	Held
-	Stays
+	OutOfReach
 )
 
 // Sign is the sign of a fate, the same in a bar and before a word.
@@ -79,7 +79,7 @@ func Bar(st *paint.Styles, r Row, most int64, cells int) string {
 	}
 	sign := signs(st)
 	var out strings.Builder
-	parts := []int64{r.Go + r.Layers, r.Redact, r.Hold, r.Stay}
+	parts := []int64{r.Go + r.Layers, r.Redact, r.Hold, r.OutOfReach}
 	wide := make([]int, len(parts))
 	used := 0
 	for i, n := range parts {
@@ -147,7 +147,7 @@ func Table(st *paint.Styles, rows []Row) []text.Line {
 // Legend says what the signs of the bars mean.
 func Legend(st *paint.Styles) text.Line {
 	s := signs(st)
-	legend := s[0] + " goes for good  " + s[1] + " redacted  " + s[2] + " held  " + s[3] + " stays, out of reach"
+	legend := s[0] + " goes for good  " + s[1] + " redacted  " + s[2] + " held  " + s[3] + " out of reach"
 	return text.Line{Value: st.Esc.Const(legend), Kind: text.Note, Runs: Looks(st, legend, 0)}
 }
 

@@ -18,13 +18,13 @@ func TestBar(t *testing.T) {
 	st := styles(true)
 	rapid.Check(t, func(t *rapid.T) {
 		part := rapid.Int64Range(0, 1000)
-		r := Row{Go: part.Draw(t, "go"), Redact: part.Draw(t, "redact"), Hold: part.Draw(t, "hold"), Stay: part.Draw(t, "left")}
+		r := Row{Go: part.Draw(t, "go"), Redact: part.Draw(t, "redact"), Hold: part.Draw(t, "hold"), OutOfReach: part.Draw(t, "left")}
 		cells := rapid.IntRange(4, 9).Draw(t, "cells")
 		bar := Bar(st, r, r.Found()+part.Draw(t, "more"), cells)
 		if utf8.RuneCountInString(bar) != cells {
 			t.Fatalf("%q is not %d wide", bar, cells)
 		}
-		for i, n := range []int64{r.Go, r.Redact, r.Hold, r.Stay} {
+		for i, n := range []int64{r.Go, r.Redact, r.Hold, r.OutOfReach} {
 			if sign := signs(st)[i]; (n > 0) != strings.Contains(bar, sign) {
 				t.Errorf("%d of %+v: %q in %q", n, r, sign, bar)
 			}
@@ -35,7 +35,7 @@ func TestBar(t *testing.T) {
 // The table must add up, warn of unexamined parts, and fold empty rows into one line.
 func TestTable(t *testing.T) {
 	var all []string
-	for _, l := range Table(styles(true), []Row{{Store: "harbor", Go: 2, Redact: 2, Stay: 1}, {Store: "down", Trouble: true}, {Store: "desk"}, {Store: "graph", Go: 1198, Layers: 1, Hold: 1}}) {
+	for _, l := range Table(styles(true), []Row{{Store: "harbor", Go: 2, Redact: 2, OutOfReach: 1}, {Store: "down", Trouble: true}, {Store: "desk"}, {Store: "graph", Go: 1198, Layers: 1, Hold: 1}}) {
 		all = append(all, strings.TrimRight(l.Value.String(), " "))
 	}
 	for _, l := range Table(styles(true), []Row{{Store: "harbor", Go: 2}}) {
@@ -44,7 +44,7 @@ func TestTable(t *testing.T) {
 		}
 	}
 	got := strings.Join(all, "\n")
-	for _, want := range []string{"STORE                GO REDACT LAYERS HOLD STAY", "harbor    #~.         2      2      -    -    1", "! down", "graph     #####=  1,198      -      1    1    -", "all       ###~=.  1,200      2      1    1    1", "nothing in desk"} {
+	for _, want := range []string{"STORE                GO REDACT LAYERS HOLD OUT", "harbor    #~.         2      2      -    -   1", "! down", "graph     #####=  1,198      -      1    1   -", "all       ###~=.  1,200      2      1    1   1", "nothing in desk"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}

@@ -278,12 +278,21 @@ func (m merging) detail(esc safetext.Escaper, head []text.Line) *text.Page {
 // layout says how the sides of a conflict are arranged: by the width, until the operator chooses.
 type layout struct{ beside, chosen bool }
 
+// conflictTitle names the copy, or the item with markers.
+func conflictTitle(esc safetext.Escaper, c conflict.Copy) text.Line {
+	line := text.Line{Value: esc.LineMax(path.Base(c.ID), desk.MaxField), Kind: text.Title}
+	if c.Class != names.InFile {
+		line.Value = esc.Sprintf("the copy: %s", line.Value)
+	}
+	return line
+}
+
 // conflictBrief holds the facts to know before the texts are compared; i shows the rest.
 func (rs *resolutions) conflictBrief(c conflict.Copy) []text.Line {
 	d := rs.d
 	esc := d.Esc
 	head := []text.Line{
-		{Value: esc.Sprintf("the copy: %s", esc.LineMax(path.Base(c.ID), desk.MaxField)), Kind: text.Title},
+		conflictTitle(esc, c),
 		text.State(d.St, conflictTone(c), esc.Sprintf("%s, %s: %s", esc.Const(operator.ConflictState(c)), desk.OrElse(esc.Line(c.Tool), esc.Const("by no known tool")), esc.LineMax(c.Reason, desk.MaxField))).As(text.Note),
 	}
 	return append(append(head, rs.outcome(c)...), rs.warnings(c)...)
@@ -324,7 +333,7 @@ func (rs *resolutions) conflictHead(cmp conflict.Comparison, c conflict.Copy) []
 	d := rs.d
 	esc := d.Esc
 	head := []text.Line{
-		{Value: esc.Sprintf("the copy: %s", esc.LineMax(path.Base(c.ID), desk.MaxField)), Kind: text.Title},
+		conflictTitle(esc, c),
 		desk.Field(string(c.Confidence), esc.LineMax(c.Reason, desk.MaxField)),
 	}
 	head = append(head, rs.warnings(c)...)

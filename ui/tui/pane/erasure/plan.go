@@ -190,12 +190,12 @@ func (t *stepCount) join(o stepCount) {
 
 // words count for a row of a list: items and layers, each by its own name.
 func (t stepCount) words() string {
-	return t.said("goes", "go", "redact", "redact", "layer", "layers", "on hold", "on hold", "stays", "stay")
+	return t.said("goes", "go", "redact", "redact", "layer", "layers", "on hold", "on hold", "out of reach", "out of reach")
 }
 
 // fates says the same in a sentence.
 func (t stepCount) fates() string {
-	return t.said("item goes", "items go", "is redacted", "are redacted", "layer is scrubbed", "layers are scrubbed", "is on hold", "are on hold", "stays", "stay")
+	return t.said("item goes", "items go", "is redacted", "are redacted", "layer is scrubbed", "layers are scrubbed", "is on hold", "are on hold", "out of reach", "out of reach")
 }
 
 // said joins the counts, each with its words for one and for many.
@@ -212,10 +212,10 @@ func (t stepCount) said(words ...string) string {
 	return cmp.Or(strings.Join(parts, ", "), "nothing found")
 }
 
-// unlikeItems says what becomes of layers and of what stays; nothing without any.
+// unlikeItems says what becomes of layers and of what is out of reach; nothing without any.
 func unlikeItems(esc safetext.Escaper, t stepCount) (out []text.Line) {
 	if t.outside > 0 {
-		out = append(out, text.Line{Value: esc.Const("What stays is out of the reach of memdesk. The receipt names it."), Kind: text.Warn})
+		out = append(out, text.Line{Value: esc.Const("What is out of reach stays: memdesk cannot change it, and the receipt names it."), Kind: text.Warn})
 	}
 	if t.scrub > 0 {
 		out = append(out, text.Line{Value: esc.Const("A layer, such as an index or a log, is scrubbed: what names the person goes, the rest stays."), Kind: text.Note})
@@ -241,6 +241,8 @@ func storeWords(esc safetext.Escaper, s gdpr.StorePlan, words string) safetext.T
 // share says how much of a store's items is changed.
 func share(n, of int64) string {
 	switch pct := float64(n) * 100 / float64(of); {
+	case n >= of && of == 1:
+		return "its only item"
 	case n >= of:
 		return "all " + prose.Plural(of, "item")
 	case pct < 1:
@@ -251,11 +253,11 @@ func share(n, of int64) string {
 }
 
 // actionWords say what happens to an item.
-var actionWords = map[gdpr.Action]string{gdpr.Forget: "forget", gdpr.Redact: "redact", gdpr.Scrub: "scrub", gdpr.Held: "hold", gdpr.OutOfScope: "stays"}
+var actionWords = map[gdpr.Action]string{gdpr.Forget: "forget", gdpr.Redact: "redact", gdpr.Scrub: "scrub", gdpr.Held: "hold", gdpr.OutOfScope: "out"}
 
 // actionBadge is the word with the sign that the bars have for it, and its look.
 func actionBadge(st *paint.Styles, a gdpr.Action) (badge safetext.Text, look paint.Look) {
-	fate := map[gdpr.Action]chart.Fate{gdpr.Redact: chart.Redacted, gdpr.Held: chart.Held, gdpr.OutOfScope: chart.Stays}[a]
+	fate := map[gdpr.Action]chart.Fate{gdpr.Redact: chart.Redacted, gdpr.Held: chart.Held, gdpr.OutOfScope: chart.OutOfReach}[a]
 	look = map[gdpr.Action]paint.Look{gdpr.Forget: paint.LookRemoved, gdpr.Scrub: paint.LookRemoved, gdpr.Redact: paint.LookWarn}[a]
 	return st.Esc.Const(chart.Sign(st, fate) + " " + actionWords[a]), look
 }
@@ -762,7 +764,7 @@ func stepWords(st gdpr.Step) string {
 	case gdpr.Scrub:
 		return "scrub: what names the person is removed from this layer"
 	}
-	return "stays: memdesk cannot change it; the receipt names it"
+	return "out of reach: memdesk cannot change it; the receipt names it"
 }
 
 func (rq *requests) stepItem(ctx context.Context, st gdpr.Step) (model.Item, error) {

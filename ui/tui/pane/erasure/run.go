@@ -63,7 +63,7 @@ func (rq *requests) eraseDialog(ctx context.Context, r operator.ErasureRequest, 
 	if r.Unfinished() || r.Stopped() {
 		verb, title = "Go on", esc.Sprintf("Go on with the erasure of %s?", whose)
 	}
-	lines := []text.Line{{Value: title, Kind: text.Title}, {Value: esc.Sprintf("By the plan %s.", countPlan(&p).fates())}}
+	lines := []text.Line{{Value: title, Kind: text.Title}, {Value: esc.Sprintf("Plan: %s.", countPlan(&p).fates())}}
 	if verb == "Go on" {
 		lines = append(lines, rq.missingLines(ctx, r, p)...)
 	}
@@ -82,7 +82,7 @@ func (rq *requests) eraseDialog(ctx context.Context, r operator.ErasureRequest, 
 	}
 	lines = append(lines, d.EnvironmentsOf(changed)...)
 	if tied := d.Erasure.Tied(); tied != "" {
-		lines = append(lines, text.Advice(esc, "Leaving this console stops it, for %s. What is erased then stays erased, and `r` goes on.", esc.LineMax(tied, prose.MaxReason)))
+		lines = append(lines, text.Advice(esc, "Leaving this console stops it: %s. What is erased then stays erased, and `r` goes on.", esc.LineMax(tied, prose.MaxReason)))
 	} else {
 		lines = append(lines, text.Line{Value: esc.Const("It runs on its own: leaving this pane or the connection does not stop it."), Kind: text.Note})
 	}
@@ -174,7 +174,7 @@ func (rq *requests) eraseStores(p gdpr.Plan) []text.Line {
 
 // chartRow counts the fate of each finding in a store, or in a layer of it.
 func chartRow(store string, t stepCount) chart.Row {
-	return chart.Row{Store: store, Go: int64(t.forget), Redact: int64(t.redact), Layers: int64(t.scrub), Hold: int64(t.held), Stay: int64(t.outside)}
+	return chart.Row{Store: store, Go: int64(t.forget), Redact: int64(t.redact), Layers: int64(t.scrub), Hold: int64(t.held), OutOfReach: int64(t.outside)}
 }
 
 // phaseLine is what is done of a request, and its next step as a verb with its key; none for a withdrawn one.

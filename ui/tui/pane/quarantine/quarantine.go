@@ -303,7 +303,7 @@ var waits = verdict{"it waits: nothing was written", paint.ToneWarn, text.Warn}
 
 // verdicts say what an entry still means.
 var verdicts = map[operator.Liveness]verdict{
-	operator.LivePoisoned: {"still poisoned: agents can read the blocked text in its source", paint.ToneBad, text.Bad},
+	operator.LivePoisoned: {"still poisoned: whoever reads the source without memdesk gets this text", paint.ToneBad, text.Bad},
 	operator.LiveClean:    {"old copy: the source is clean now, only this entry is left", paint.ToneGood, text.Field},
 	operator.LiveGone:     {"old copy: the source is gone, only this entry is left", paint.ToneGood, text.Field},
 	operator.LiveUnknown:  {"unknown: nobody could look at the source", paint.ToneWarn, text.Warn},
@@ -337,7 +337,10 @@ func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.Quar
 		case desk.Held(e):
 			words = "`e` releases it: you edit this text, and the scanner checks it. `d` deletes this entry for good."
 		case live != operator.LiveGone && e.SourceID != "":
-			words = "`e` releases it: you edit the poison out of the source, and the scanner checks that. `d` deletes this entry for good; the source stays as it is."
+			words = "`e` releases it: you edit the source, and the scanner checks that. `d` deletes this entry for good; the source stays as it is."
+			if live == operator.LivePoisoned && !e.FalsePositive {
+				words = strings.Replace(words, "edit the source", "edit the poison out of the source", 1)
+			}
 		}
 		foot = append(foot, text.Advice(esc, words))
 	}
