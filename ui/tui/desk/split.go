@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -33,6 +34,7 @@ type Asks struct {
 	Rows          int            // of the list; 0: not known, or changing while one types
 	Two           bool           // the detail sets two texts beside each other where it has room
 	Empty         bool           // there is no row, so no detail
+	Beside        int            // in a narrower pane the list stands above its detail, unless the line was dragged; 0: any width will do
 	Cuts          func(int) bool // reports whether a cell is cut in a list of so many columns; nil: the list stays beside
 }
 
@@ -81,6 +83,10 @@ func (d *Desk) Split(was Halves, a Asks) Halves {
 
 // again decides where the list stands; only its first rows, another width and a step over the limit change that.
 func (s stand) again(a Asks, beside Halves) stand {
+	if a.Width < a.Beside {
+		s.above, s.width, s.rows = true, a.Width, cmp.Or(a.Rows, s.rows)
+		return s
+	}
 	if a.Rows == 0 {
 		s.width = 0
 		return s

@@ -26,7 +26,7 @@ func (p *List[T]) noticeLines() []safetext.Text {
 
 // split shares the pane between list and detail anew.
 func (p *List[T]) split() {
-	asks := desk.Asks{Width: p.width, Height: p.height - len(p.noticeLines()), Rows: p.Steady(), Two: p.Kind.Two, Empty: p.Window.Bare()}
+	asks := desk.Asks{Width: p.width, Height: p.height - len(p.noticeLines()), Rows: p.Steady(), Two: p.Kind.Two, Beside: p.Kind.Beside, Empty: p.Window.Bare()}
 	if !p.Kind.Tree {
 		asks.Cuts = func(room int) bool { return p.fit.Cuts(room-p.indent(), p.Kind.columns()) }
 	}

@@ -89,6 +89,7 @@ type Traits[T any] struct {
 	// and the first column gets the room of a dim last one that cannot be read.
 	Tree    bool
 	Two     bool   // a wide detail shows two texts beside each other
+	Beside  int    // a narrower pane has no room for the columns beside the detail: the list stands above it; 0: any has
 	NoMatch string // what a filter without rows means; it names the filter with %q; empty: the usual words
 	Aside   string // title of the detail; empty: the noun
 	// Cut shortens a cell that is wider than its column; nil: all of them lose their ends.
