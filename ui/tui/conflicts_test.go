@@ -43,7 +43,7 @@ func TestARedundantCopyTakesThreePresses(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r := conflictsRobot(t, "desk,acts,conflicts", w, h)
 		r.press("G").see("5 of 5", "pattern 1:", "byte")
-		r.asked("b", "Keep plan.md as it is?").see("may bring").press("tab").see("[Keep base]").press("enter").see("kept the base of plan.md; z undoes", "of 4")
+		r.asked("b", "Keep plan.md and remove its copy?").see("may bring").press("tab").see("[Keep base]").press("enter").see("kept the base of plan.md; z undoes", "of 4")
 	})
 }
 

@@ -247,7 +247,7 @@ func TestLinearConflicts(t *testing.T) {
 		says  []string
 	}{
 		{"explain", false, []string{"conflicts", "3", "4"}, []string{"5 conflicts.", "tool syncthing", "certain: name pattern 8", "ancestor: not known", "removed: Ship on Friday.", "added: Ship on Monday.", "1 unresolved merge marker"}},
-		{"keep base", false, []string{"conflicts", "keep base 3", "no", "keep base 3", "keep base", "older", "conflicts", "undo last", "no"}, []string{"Keep plan.md as it is?", "This removes the copy", "Nothing was changed.", "Done: kept the base of plan.md", "undo undo-1", "has come back", "5 conflicts.", "returned", "Undo the resolve of notes/plan.md?", "Nothing was changed."}},
+		{"keep base", false, []string{"conflicts", "keep base 3", "no", "keep base 3", "keep base", "older", "conflicts", "undo last", "no"}, []string{"Keep plan.md and remove its copy?", "This removes the copy", "Nothing was changed.", "Done: kept the base of plan.md", "undo undo-1", "has come back", "5 conflicts.", "returned", "Undo the resolve of notes/plan.md?", "Nothing was changed."}},
 		{"keep copy", false, []string{"conflicts", "keep copy 3", "keep copy", "", "keep base 2"}, []string{"Keep the copy of plan.md?", "Done: kept the copy of plan.md", "Not here: it has no base"}},
 		{"keep both", false, []string{"conflicts", "keep both 3", "keep both", ""}, []string{"Keep both, and rename", "Done: kept both sides of plan.md"}},
 		{"in the file", false, []string{"conflicts", "keep base 4", "edit 4", "solved", ".", "resolve", ""}, []string{"Not here: the markers stand inside this item", "Type or paste the text of notes/half.md", "Resolve half.md with this text?", "Done: resolved"}},

@@ -153,7 +153,7 @@ func TestWalkTheConflicts(t *testing.T) {
 		p := newPen(t)
 		r := startRobot(t, start{scenario: "desk,acts,conflicts", width: w, height: h, env: []string{p.env(), "HOME=" + p.dir}})
 		r.see("[2 Tiers]", "48,210").press("5").see("[5 Conflicts]", "1 of 5", "garden.md")
-		for key, question := range map[string]string{"b": "Keep garden.md as it is?", "c": "Keep the copy of garden.md?", "B": "Keep both, and rename garden.Conflict.md?", "m": "Difference 1 of 1 in garden.md", "D": "Remove 1 redundant copy?"} {
+		for key, question := range map[string]string{"b": "Keep garden.md and remove its copy?", "c": "Keep the copy of garden.md?", "B": "Keep both, and rename garden.Conflict.md?", "m": "Difference 1 of 1 in garden.md", "D": "Remove 1 redundant copy?"} {
 			r.asked(key, question).press("esc").see("cancelled: nothing was changed", "1 of 5")
 		}
 		r.press("e").see("Resolve garden.md with this text?", "marks of the merge", "enter cancel").press("esc").see("not saved; your text is kept for 30 days", "1 of 5")

@@ -45,7 +45,7 @@ func (rs *resolutions) take(c conflict.Copy, t conflict.Take) tea.Cmd {
 func (rs *resolutions) takeDialog(s model.Store, c conflict.Copy, t conflict.Take, next []text.Line) *dialog.Dialog {
 	esc := rs.d.Esc
 	base, own := esc.LineMax(path.Base(c.Target), prose.MaxTitle), esc.LineMax(path.Base(c.ID), prose.MaxTitle)
-	title, what := esc.Sprintf("Keep %s as it is?", base), esc.Sprintf("This removes the copy %s (%s bytes).", own, prose.Group(c.CopySize))
+	title, what := esc.Sprintf("Keep %s and remove its copy?", base), esc.Sprintf("This removes the copy %s (%s bytes).", own, prose.Group(c.CopySize))
 	switch {
 	case t == conflict.TakeCopy && c.Orphan:
 		title, what = esc.Sprintf("Give the copy the name %s?", base), esc.Sprintf("Nothing stands there now. The copy %s goes.", own)

@@ -300,7 +300,7 @@ func (rs *resolutions) conflictBrief(c conflict.Copy) []text.Line {
 
 // outcome says what each key does with the two texts.
 func (rs *resolutions) outcome(c conflict.Copy) []text.Line {
-	words := "`b` deletes the copy, `c` replaces the base with it, `B` keeps both."
+	words := "`b` removes the copy, `c` replaces the base with it, `B` keeps both."
 	switch {
 	case rs.d.Spoken || rs.noResolve(c) != "": // a listener has words, not keys
 		return nil
