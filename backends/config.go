@@ -217,8 +217,9 @@ type ViewConfig struct {
 	Scope  string `toml:"scope,omitempty"`
 	Filter string `toml:"filter,omitempty"`
 	// Order is the heading of the column that sorts, after - the other way round; in the tiers pane it is one of its orders.
-	Order string `toml:"order,omitempty"`
-	Wide  bool   `toml:"wide,omitempty"` // the list alone
+	Order  string `toml:"order,omitempty"`
+	Wide   bool   `toml:"wide,omitempty"`   // the list alone
+	Hidden bool   `toml:"hidden,omitempty"` // in the tiers pane: hidden tiers and archived items too
 }
 
 // Lines are the lines of a configuration file that give the view a name.

@@ -29,6 +29,7 @@ type Act struct {
 	Ask func(args string) tea.Cmd
 
 	Choices func() []string                 // completions of Args; nil: none
+	Says    func(choice string) string      // what one of them is; nil: it says so itself
 	Words   func() []string                 // completions of the last word of Args; nil: none
 	More    func(line, word string) tea.Cmd // asks a store for further choices; nil: none
 }

@@ -64,7 +64,11 @@ func (l *commandLine) choices(line string) (out []choice) {
 		if v.Choices != nil {
 			for _, c := range v.Choices() {
 				if strings.HasPrefix(c, argument) && c != argument {
-					add(choice{line: name + " " + c, word: c[shown:]})
+					word := choice{line: name + " " + c, word: c[shown:]}
+					if v.Says != nil {
+						word.act.Doc = v.Says(c)
+					}
+					add(word)
 				}
 			}
 		}
@@ -251,7 +255,7 @@ func (l *commandLine) over(under []string, row image.Rectangle, width int) []str
 // choiceRow is a command with its arguments, key and sentence, or a word; what was typed is marked in it.
 func (l *commandLine) choiceRow(c choice, chosen bool, width, usage, label int) string {
 	st := l.a.D.St
-	word, doc, why := st.Esc.Line(c.word), st.Esc.Const(c.act.Doc), c.act.Reason()
+	word, doc, why := st.Esc.Line(c.word), st.Esc.Line(c.act.Doc), c.act.Reason()
 	name, key, says := st.Strong, st.Key, st.Plain
 	if c.where != "" || why != "" {
 		name, key, says = st.Dim, st.Dim, st.Dim

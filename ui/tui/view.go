@@ -46,8 +46,8 @@ func CheckViews(views map[string]backends.ViewConfig) (name, key string, err err
 				names = append(names, strings.ToLower(r.name))
 			}
 			key, wrong = "pane", fmt.Errorf("there is no pane %q; there are %s", v.Pane, strings.Join(names, ", "))
-		case n != PaneTiers && v.Store+v.Tier+v.Scope != "":
-			wrong = errors.New("store, tier and scope are for views of the tiers pane; others filter")
+		case n != PaneTiers && (v.Store+v.Tier+v.Scope != "" || v.Hidden):
+			wrong = errors.New("store, tier, scope and hidden are for views of the tiers pane; others filter")
 		default:
 			key, wrong = a.Panes[n].(viewed).CheckView(v)
 		}
@@ -107,3 +107,25 @@ func (l *commandLine) openView(name string) tea.Cmd {
 }
 
 func (l *commandLine) viewNames() []string { return slices.Sorted(maps.Keys(l.views)) }
+
+// viewWords say what a view shows, as the line above its list does.
+func (l *commandLine) viewWords(name string) string {
+	v := l.views[name]
+	words := v.Pane
+	if v.Store != "" {
+		words += " " + strings.Join(slices.DeleteFunc([]string{v.Store, v.Scope, v.Tier}, func(s string) bool { return s == "" }), " ")
+	}
+	if v.Filter != "" {
+		words += ", /" + v.Filter
+	}
+	if v.Order != "" {
+		words += ", by " + strings.TrimPrefix(v.Order, "by ")
+	}
+	if v.Hidden {
+		words += ", with hidden"
+	}
+	if v.Wide {
+		words += ", the list alone"
+	}
+	return words
+}

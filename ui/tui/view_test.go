@@ -14,7 +14,7 @@ func TestViewsThatLast(t *testing.T) {
 	o.Views = map[string]backends.ViewConfig{
 		"stores": {Pane: "health", Filter: "!graph", Order: "-STORE", Wide: true},
 		"tree":   {Pane: "tiers", Filter: "crew", Order: "by name"},
-		"daily":  {Pane: "tiers", Store: "crewship", Tier: "daily", Filter: "thursday", Order: "oldest"},
+		"daily":  {Pane: "tiers", Store: "crewship", Tier: "daily", Filter: "thursday", Order: "oldest", Hidden: true},
 		"shut":   {Pane: "tiers", Store: "elsewhere"},
 		"odd":    {Pane: "tiers", Store: "crewship", Order: "largest"},
 		"log":    {Pane: "audit"},
@@ -42,5 +42,5 @@ func TestViewsThatLast(t *testing.T) {
 	d.line("view shut").await(`elsewhere`)
 	d.line("view odd").await(`crewship has no order "largest"`)
 	d.line("view log").await("no audit log is attached")
-	d.keys(":").typed("view d").await("│ daily").wants(t, "│ deploy")
+	d.keys(":").typed("view d").await("│ daily   tiers crewship daily, /thursday, by oldest, with hidden").wants(t, `│ deploy  recall, /deploy "until then"`)
 }

@@ -19,9 +19,9 @@ var itemOrders = []string{"", string(model.OrderNewest), string(model.OrderOldes
 func (p *Pane) Keep() backends.ViewConfig {
 	if p.Level != levelOverview {
 		at := p.Items.At
-		return backends.ViewConfig{Store: at.Store, Tier: at.Tier, Scope: at.Scope, Filter: p.Items.Query, Order: string(p.Items.Order)}
+		return backends.ViewConfig{Store: at.Store, Tier: at.Tier, Scope: at.Scope, Filter: p.Items.Query, Order: string(p.Items.Order), Hidden: p.Overview.hidden}
 	}
-	v := backends.ViewConfig{Filter: p.Overview.Query}
+	v := backends.ViewConfig{Filter: p.Overview.Query, Hidden: p.Overview.hidden}
 	if p.Overview.order > 0 {
 		v.Order = treeOrders[p.Overview.order]
 	}
@@ -30,20 +30,22 @@ func (p *Pane) Keep() backends.ViewConfig {
 
 // Bring shows the tree, or the items of a store.
 func (p *Pane) Bring(v backends.ViewConfig) tea.Cmd {
+	p.Overview.hidden = v.Hidden
 	if v.Store == "" {
 		p.Level, p.Overview.order = levelOverview, max(slices.Index(treeOrders, v.Order), 0)
 		return tea.Batch(p.Overview.changed(), p.Overview.Apply(v.Filter))
 	}
+	counted := p.Overview.changed()
 	at := desk.ScopeOf{Store: v.Store, Tier: v.Tier, Scope: v.Scope}
 	opened := p.OpenList(at)
 	if p.Items.At != at { // it has said why
-		return opened
+		return tea.Batch(counted, opened)
 	}
 	if p.Items.Order = model.Order(v.Order); v.Order != "" && !slices.Contains(p.Items.Orders, p.Items.Order) {
 		p.Items.Order = ""
 		p.d.Warn("%s has no order %q; o goes through those that it has", v.Store, v.Order)
 	}
-	return tea.Batch(opened, p.Items.Narrow(v.Filter))
+	return tea.Batch(counted, opened, p.Items.Narrow(v.Filter))
 }
 
 // CheckView takes any store: which ones are open is known when the view is brought.
