@@ -51,7 +51,7 @@ func (l *commandLine) Verbs() []act.Act {
 		{Verb: "undo", Args: "[ENTRY]", Doc: "what can be put back, or one entry of it", Ask: l.runUndo},
 		{Verb: "jobs", Doc: "long work of this console and of others: progress, outcomes, C stops", Do: w.OpenJobs},
 		{Verb: "export", Doc: "what is shown, into a file: the same as x", Do: l.runExport},
-		{Verb: "save", Args: "NAME", Doc: "keep pane, filter, order, width and what is hidden as a view of this session; says how to keep it for good", Ask: l.saveView},
+		{Verb: "save", Args: "NAME", Doc: "keep this list as it stands, as a view of this session; says how to keep it for good", Ask: l.saveView},
 		{Verb: "view", Args: "NAME", Doc: "bring a view back: of :save, or of [ui.views] in the configuration", Ask: l.openView, Choices: l.viewNames, Says: l.viewWords},
 		{Verb: "readonly", Args: "[on|off]", Doc: "make this session read-only; lifting that asks first", Ask: l.RunReadOnly, Choices: func() []string { return []string{"on", "off"} }},
 		{Verb: "theme", Args: "NAME", Doc: "other colours, for this session", Ask: l.runTheme, Choices: paint.Themes},

@@ -70,7 +70,7 @@ func (a *App) View() (v tea.View) {
 		cursor = at
 	}
 	status, col := a.status()
-	lines = append(lines, status, a.footer())
+	lines = append(append(lines[:len(lines)-len(status)+1], status...), a.footer())
 	if cursor != nil {
 		v.Cursor = tea.NewCursor(cursor.X, cursor.Y+3)
 	}
@@ -322,32 +322,50 @@ func (a *App) crumbLine(crumbs []safetext.Text, at safetext.Text, busy bool) str
 	return a.D.St.Border(paint.Title{Crumbs: crumbs, At: at, Busy: busy, Width: a.width})
 }
 
-// status is the line above the keys: the command line, a message, or the pane's own line.
-func (a *App) status() (line string, cursor int) {
+// status is the line above the keys: the command line, a message, or the pane's own line. A long message has more lines.
+func (a *App) status() (lines []string, cursor int) {
 	st := a.D.St
 	r := st.Row(a.width)
 	if a.Line.typing {
 		r.Blank(1)
 		col := a.Line.in.Render(r, st.Esc.Const(":"), st.Esc.Const(""))
 		a.Line.meaning(r)
-		return r.End(), col + 1
+		return []string{r.End()}, col + 1
 	}
 	if p := a.text(); p != nil && (p.Search.In.Focus || p.Search.Needle != nil && a.said.text.IsEmpty()) {
-		return a.searchLine(p)
+		line, cursor := a.searchLine(p)
+		return []string{line}, cursor
 	}
 	if a.said.text.IsEmpty() && a.Pages.Overlay == nil && a.D.Modal.Dialog == nil {
 		if trouble := a.pane().Trouble(); !trouble.IsEmpty() {
-			return r.Blank(1).Put(st.Bad, st.Badge(paint.ToneBad, trouble)).End(), 0
+			return []string{r.Blank(1).Put(st.Bad, st.Badge(paint.ToneBad, trouble)).End()}, 0
 		}
-		return r.Blank(1).Put(st.Dim, a.D.Work.Words()).End(), 0
+		return []string{r.Blank(1).Put(st.Dim, a.D.Work.Words()).End()}, 0
 	}
-	p := st.Toned(a.said.tone)
-	if a.said.text.Width() <= a.width-2 {
-		return r.Blank(1).Put(p, a.said.text).End(), 0
+	return a.message(), 0
+}
+
+// longMessage is how many lines of the screen an answer to a key may take.
+const longMessage = 3
+
+// message is what was said. An answer that is too long for the status line stands over the pane's last lines too, until
+// the next key; the end of what has no room there is in :messages.
+func (a *App) message() (out []string) {
+	st := a.D.St
+	p, room := st.Toned(a.said.tone), 1
+	if !a.said.news && a.Pages.Overlay == nil && a.D.Modal.Dialog == nil && a.D.Edits.Page == nil {
+		room = longMessage
 	}
-	whole := st.Esc.Const(" :messages") // shows all of it
-	r = st.Row(a.width-whole.Width()).Blank(1).Put(p, a.said.text)
-	return r.End() + st.Row(whole.Width()).Put(st.Key, whole).End(), 0
+	lines := st.Esc.Wrap(a.said.text, a.width-2)
+	for i, line := range lines {
+		if i == room-1 && len(lines) > room {
+			whole := st.Esc.Const(" :messages")
+			r := st.Row(a.width-whole.Width()).Blank(1).Put(p, st.Esc.Sprintf("%s%s", line, paint.LeftOut(st.Esc)))
+			return append(out, r.End()+st.Row(whole.Width()).Put(st.Key, whole).End())
+		}
+		out = append(out, st.Row(a.width).Blank(1).Put(p, line).End())
+	}
+	return out
 }
 
 // footer shows the keys that work here. Where they do not all fit, the key of the help is the last.
