@@ -42,9 +42,9 @@ func (o *tree) tell(r tierRow) safetext.Text {
 		holds = esc.Sprintf("%s, cap %s per item", holds, prose.Capacity(r.spec))
 		fallthrough
 	case r.isTier:
-		return esc.Sprintf("Tier %s of %s: %s. %s", r.name, desk.OrElse(esc.Line(r.at.Scope), esc.Line(r.at.Store)), holds, r.note)
+		return noted(esc, esc.Sprintf("Tier %s of %s: %s", r.name, desk.OrElse(esc.Line(r.at.Scope), esc.Line(r.at.Store)), holds), r.note)
 	case r.depth > 0:
-		return esc.Sprintf("Scope %s: %s. %s", r.name, holds, r.note)
+		return noted(esc, esc.Sprintf("Scope %s: %s", r.name, holds), r.note)
 	}
 	members := o.d.Fleet.Members()
 	m := members[slices.IndexFunc(members, func(m backends.Member) bool { return m.Name == r.at.Store })]
@@ -56,11 +56,19 @@ func (o *tree) tell(r tierRow) safetext.Text {
 	case m.Err != nil:
 		return esc.Sprintf("Store %s, %s: NOT OPEN: %s", r.name, esc.Line(m.Kind), prose.Reason(esc, m.Err))
 	case r.failed:
-		return esc.Sprintf("%s. %s", out, r.note)
+		return noted(esc, out, r.note)
 	case counted:
 		return esc.Sprintf("%s. It holds %s", out, holds)
 	}
 	return out
+}
+
+// noted is a sentence and the note behind it, if there is one.
+func noted(esc safetext.Escaper, said, note safetext.Text) safetext.Text {
+	if note.IsEmpty() {
+		return said
+	}
+	return esc.Sprintf("%s. %s", said, note)
 }
 
 // listed is the list of a place for reading out. The pane shows that place while the list is current.
