@@ -346,7 +346,10 @@ func (l *items) orderBy(name string) tea.Cmd {
 	return l.Restart(false)
 }
 
-func (l *items) crumbs() []safetext.Text {
+// withHidden stands before filter and marks: for lack of room the last breadcrumb stays.
+var withHidden = safetext.Const("with hidden")
+
+func (l *items) crumbs(hidden bool) []safetext.Text {
 	esc := l.d.Esc
 	out := []safetext.Text{esc.Line(l.At.Store)}
 	if l.At.Scope != "" {
@@ -356,6 +359,9 @@ func (l *items) crumbs() []safetext.Text {
 		out = append(out, esc.Line(l.At.Tier))
 	} else {
 		out = append(out, esc.Const("all tiers"))
+	}
+	if hidden {
+		out = append(out, withHidden)
 	}
 	switch {
 	case strings.HasPrefix(l.Query, "!"):
@@ -375,7 +381,7 @@ func (l *items) columns() []list.Column {
 	if l.d.Origins == nil {
 		origin = list.Column{}
 	}
-	return []list.Column{tier, origin, {Most: 10, Least: 8}, {Most: 5, Least: 5}, {Most: 18, Least: 8}, {Least: 32}}
+	return []list.Column{tier, origin, {Most: 10, Least: 9}, {Most: 5, Least: 5}, {Most: 18, Least: 8}, {Least: 32}}
 }
 
 // split shares the pane between list and preview anew.

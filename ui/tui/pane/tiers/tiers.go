@@ -170,18 +170,18 @@ func (p *Pane) OnScreen() *text.Pager {
 }
 
 func (p *Pane) Crumbs() []safetext.Text {
-	out, hidden := p.Overview.Crumbs(), p.Overview.hidden
+	switch p.Level {
+	case LevelItems:
+		return p.Items.crumbs(p.Items.Hidden)
+	case LevelItem:
+		return append(p.Items.crumbs(false), p.d.Esc.Line(p.reader.Want.Ref.ID))
+	}
+	out := p.Overview.Crumbs()
+	if p.Overview.hidden {
+		out = slices.Insert(out, 0, withHidden)
+	}
 	if p.Overview.order > 0 {
 		out = slices.Insert(out, 0, p.d.Esc.Const(treeOrders[p.Overview.order]))
-	}
-	if p.Level != levelOverview {
-		out, hidden = p.Items.crumbs(), p.Items.Hidden
-	}
-	if hidden && p.Level != LevelItem {
-		out = append(out, p.d.Esc.Const("with hidden"))
-	}
-	if p.Level == LevelItem {
-		out = append(out, p.d.Esc.Line(p.reader.Want.Ref.ID))
 	}
 	return out
 }

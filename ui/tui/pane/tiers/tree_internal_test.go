@@ -11,6 +11,7 @@ import (
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/desk/desktest"
 	"memdesk/ui/tui/kit/loop"
+	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/pane"
 )
 
@@ -190,4 +191,12 @@ func TestALoadingTreeIsNotEmpty(t *testing.T) {
 	why("no store is open")
 	p.Overview.Query = "nothing has this"
 	why("the filter leaves nothing")
+}
+
+// TestASizeIsWhole: a size that is cut has lost its unit.
+func TestASizeIsWhole(t *testing.T) {
+	l := &items{d: desktest.New()}
+	if size := prose.Size(361_800); len(size) >= l.columns()[colSize].Least {
+		t.Errorf("%q has %d columns", size, l.columns()[colSize].Least-1)
+	}
 }
