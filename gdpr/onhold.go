@@ -60,9 +60,11 @@ func (x *holds) in(s *model.Store) storeHolds {
 		return storeHolds{}
 	}
 	h := storeHolds{all: x, places: append(remembered(s), s.Name), path: files(s)}
-	for _, file := range further(s) {
-		if by := h.file(file); h.whole.request == "" {
-			h.whole = by
+	if x.located() { // else there is no key for the hashes
+		for _, file := range further(s) {
+			if by := h.file(file); h.whole.request == "" {
+				h.whole = by
+			}
 		}
 	}
 	h.any = h.whole.request
