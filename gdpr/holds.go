@@ -58,13 +58,24 @@ func (h *Hold) locate(key suppress.Key, s *model.Store, pathOf func(id string) s
 }
 
 // fileHash is the hash of an item's path.
-func fileHash(key suppress.Key, path string) string { return key.Item("file", path) }
+func fileHash(key suppress.Key, path string) string { return key.Item("file", database(path)) }
 
 // dirHash is the hash of a directory's path, or of a file's in which items lie.
-func dirHash(key suppress.Key, dir string) string { return key.Item("dir", dir) }
+func dirHash(key suppress.Key, dir string) string { return key.Item("dir", database(dir)) }
 
 // besideHash is the hash of the path of a file that belongs to an item of another file.
-func besideHash(key suppress.Key, file string) string { return key.Item("beside", file) }
+func besideHash(key suppress.Key, file string) string { return key.Item("beside", database(file)) }
+
+// database is, of a file that SQLite keeps beside a database, the path of the database: its pages lie in both, and each write and
+// each scrub of the one changes or removes the other. A name without an extension before the suffix is no such file: daily-journal.
+func database(path string) string {
+	for _, suffix := range []string{"-wal", "-shm", "-journal"} {
+		if rest, ok := strings.CutSuffix(path, suffix); ok && filepath.Ext(rest) != "" {
+			return rest
+		}
+	}
+	return path
+}
 
 // resolved is a path with the links in it resolved, where they can be.
 func resolved(path string) string {

@@ -1,8 +1,10 @@
 package gdpr_test
 
 import (
+	"database/sql"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"memdesk/backends"
@@ -53,6 +55,7 @@ func TestAHoldOnAFurtherFile(t *testing.T) {
 			`INSERT INTO memory_index_chunks VALUES ('c', 'memory/gone.md', 'memory', 1, 1, 'h', 'm', '`+name+` likes rye', x'00', 1)`)}, parts: backends.StoreConfig{Kind: "openclaw", Path: "v"}, held: "agents/main/agent/openclaw-agent.sqlite"},
 		"a backup":       {files: map[string]string{"v/MEMORY.md": "rye", "v/MEMORY.md.bak.1": name + " likes rye"}, parts: backends.StoreConfig{Kind: "curated", Path: "v"}, held: "MEMORY.md.bak.1"},
 		"a search index": {files: map[string]string{"v/AGENT.md": "rye\n"}, databases: map[string][]string{"v/index.sqlite": {`CREATE VIRTUAL TABLE memory_chunks USING fts5(file UNINDEXED, content, tokenize='unicode61')`, `INSERT INTO memory_chunks VALUES ('gone.md', '` + name + ` likes rye')`}}, parts: backends.StoreConfig{Kind: "crewship", Path: "v"}, held: "index.sqlite"},
+		"a log":          {databases: map[string][]string{"v/notes.db": append([]string{`PRAGMA journal_mode = WAL`}, thread...)}, parts: backends.StoreConfig{Kind: "mastra", Path: "v/notes.db"}, held: "notes.db-wal", item: "thread/t1"},
 		"a link":         {databases: map[string][]string{"v/notes.db": thread}, link: "notes.db", parts: backends.StoreConfig{Kind: "mastra", Path: "notes.db"}, held: "notes.db", item: "thread/t1"},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -64,6 +67,14 @@ func TestAHoldOnAFurtherFile(t *testing.T) {
 				execFile(t, filepath.Join(w.dir, path), statements...)
 			}
 			dir := filepath.Join(w.dir, "v")
+			if base, ok := strings.CutSuffix(tt.held, "-wal"); ok { // it stands while a connection is open
+				db, err := sql.Open("sqlite3", filepath.Join(dir, base))
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer db.Close()
+				execAll(t, db, `CREATE TABLE tides (high TEXT)`)
+			}
 			if tt.link != "" {
 				if err := os.Symlink(filepath.Join(dir, tt.held), filepath.Join(w.dir, tt.link)); err != nil {
 					t.Fatal(err)
