@@ -118,6 +118,7 @@ func (r RetainRequest) Foretell(body string, res RetainResult) error {
 type BesideLine struct {
 	At   int    `json:"at"`
 	Text string `json:"text"`
+	End  string `json:"end,omitempty"` // the line end of the index, where Text, its last line, has none
 }
 
 // Beside is data that belongs to an item and is no part of its document.

@@ -592,6 +592,19 @@ func TestCodexOfAnotherVersion(t *testing.T) {
 // forget must reverse each other. An undo must also restore lines beside one that names other files (CC9,
 // CC11).
 func TestIndexKeepsItsEnd(t *testing.T) {
+	for _, index := range []string{"- [Weir](weir.md)\r\n- [A](a.md)", "- [A](a.md)\r\n- [Weir](weir.md)", "- [Weir](weir.md)\r\n- [A](a.md)\r\n", "- [Weir](weir.md)\r\n- [Weir](weir.md) twice"} {
+		dir := plant(t, t.TempDir(), mem+"MEMORY.md", index, mem+"weir.md", "w", mem+"a.md", "a")
+		s := open(t, dir)
+		before := tree(t, dir)
+		with, err := s.Beside(t.Context(), mem+"weir.md")
+		must(t, err)
+		_, err = s.Provider.Forget(t.Context(), model.ForgetRequest{ID: mem + "weir.md"})
+		must(t, err)
+		_, err = s.Provider.Retain(t.Context(), model.RetainRequest{ID: mem + "weir.md", Mode: model.Replace, Content: "w", Restore: true, Beside: &with})
+		if got := tree(t, dir); err != nil || got != before {
+			t.Errorf("an undo left\n%q, want\n%q; %v", got, before, err)
+		}
+	}
 	for _, end := range []string{"\n", "\r\n"} {
 		for _, final := range []string{"", end} {
 			index := strings.Join([]string{"# Mill", "- [Weir and A](weir.md) and [A](a.md)", "- [A](a.md)", "- [Weir](weir.md) — twice", "- [Weir](weir.md) — twice", "- [Weir](weir.md) — old"}, end) + final

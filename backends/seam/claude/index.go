@@ -256,6 +256,9 @@ func entered(lines []string, file, old, text string, req model.RetainRequest) []
 				there = slices.Delete(there, i, i+1)
 				continue
 			}
+			if last := len(lines) - 1; last >= 0 && l.At > last && !strings.HasSuffix(lines[last], "\n") {
+				lines[last] += l.End
+			}
 			if l != bare {
 				lines = slices.Insert(lines, min(l.At, len(lines)), l.Text)
 			}
@@ -377,10 +380,16 @@ func (s *store) beside(ctx context.Context, id string) (model.Beside, error) {
 	if data == "" {
 		out.Lines = []model.BesideLine{bare}
 	}
-	for i, l := range slices.Collect(strings.Lines(data)) {
-		if names(l, file) {
-			out.Lines = append(out.Lines, model.BesideLine{At: i, Text: l})
+	lines := slices.Collect(strings.Lines(data))
+	for i, l := range lines {
+		if !names(l, file) {
+			continue
 		}
+		b := model.BesideLine{At: i, Text: l}
+		if !strings.HasSuffix(l, "\n") {
+			b.End = lineEnd(lines)
+		}
+		out.Lines = append(out.Lines, b)
 	}
 	return out, nil
 }
