@@ -75,7 +75,7 @@ func TestEdit(t *testing.T) {
 		if mode, _ := os.ReadFile(filepath.Join(p.dir, "mode")); string(mode) != "600\n" {
 			t.Errorf("the draft has mode %s", mode)
 		}
-		r.press("enter").see("not saved; your text is kept for 30 days: ~/state/edit/kept/").see("14:02")
+		r.press("enter").see("not saved; your text is kept for 30 days:", "~/state/edit/kept/").see("14:02")
 		if text := p.kept(); !strings.Contains(text, "15:30") {
 			t.Errorf("kept %q", text)
 		}

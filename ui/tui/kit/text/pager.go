@@ -151,23 +151,23 @@ func (p *Pager) Clamp() {
 }
 
 func (p *Pager) AtStart() bool {
-	return len(p.Rows) == 0 || p.Rows[0].At == Start || p.Rows[0].At.Off == 0 && len(p.Text.Head) == 0
+	return len(p.Rows) == 0 || p.Rows[0].At == Start || p.Rows[0].At.Off == 0 && len(p.Shown.Head) == 0
 }
 
 func (p *Pager) AtEnd() bool {
-	if len(p.Rows) == 0 || p.Text == nil {
+	if len(p.Rows) == 0 || p.Shown == nil {
 		return true
 	}
 	last := p.Rows[len(p.Rows)-1]
 	if last.At.Off < 0 {
-		return p.Text.Body == ""
+		return p.Shown.Body == ""
 	}
-	return last.next >= len(p.Text.Body)
+	return last.next >= len(p.Shown.Body)
 }
 
-// Beyond reports whether the text goes on above and below the screen.
+// Beyond reports whether the text on the screen goes on above and below, also while the next one is on its way.
 func (p *Pager) Beyond() (above, below bool) {
-	if p.Shown == nil || p.Shown != p.Text || len(p.Rows) == 0 {
+	if p.Shown == nil || len(p.Rows) == 0 {
 		return false, false
 	}
 	return p.Top > 0 || !p.AtStart(), p.Top+p.Height < len(p.Rows) || !p.AtEnd()
