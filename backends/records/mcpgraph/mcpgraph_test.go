@@ -347,8 +347,11 @@ func TestLostWrite(t *testing.T) {
 // TestScrub redacts an edited line beside its observations, and removes leftovers.
 func TestScrub(t *testing.T) {
 	path := write(t, sample)
-	left := path + ".0123456789abcdef0123456789abcdef.tmp"
-	must(t, os.WriteFile(left, []byte("Ada"), 0o600))
+	dir, base := filepath.Split(path)
+	left := []string{base + ".0123456789abcdef0123456789abcdef.tmp", base + ".aside-20261130T120000.000001Z.jsonl", "." + base + ".aside-20261130T120000.000001Z.jsonl.tmp.0123456789abcdef"}
+	for _, name := range left {
+		must(t, os.WriteFile(dir+name, []byte("Ada"), 0o600))
+	}
 	s := open(t, path)
 	_, err := s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Edited: []string{"edge" + model.Inner + "/x"},
 		Concerns: func(b []byte) bool { return strings.Contains(string(b), "Ada") },
@@ -357,8 +360,10 @@ func TestScrub(t *testing.T) {
 	if got := content(t, path); !strings.Contains(got, `"note":"[erased] said"`) || !strings.Contains(got, `"met Ada"`) {
 		t.Errorf("the file is\n%s", got)
 	}
-	if _, err := os.Stat(left); !os.IsNotExist(err) {
-		t.Errorf("the file of an interrupted write is still there: %v", err)
+	for _, name := range left {
+		if _, err := os.Stat(dir + name); !os.IsNotExist(err) {
+			t.Errorf("%s of an interrupted write or repair is still there: %v", name, err)
+		}
 	}
 }
 
