@@ -81,6 +81,9 @@ func TestLayersNameEverything(t *testing.T) {
 	if err := os.Symlink("plain.bin", filepath.Join(cfg.Path, "link.md")); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Mkdir(filepath.Join(cfg.Path, "memory/empty"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Link(filepath.Join(cfg.Path, "plain.bin"), filepath.Join(home, "second")); err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +92,7 @@ func TestLayersNameEverything(t *testing.T) {
 	for id, want := range map[string]model.LayerKind{
 		"memory/idea/maren.md": model.LayerItem, "memory/idea/.agentmd-1.tmp": model.LayerDerived, "plain.bin": model.LayerItem,
 		".stversions/memory/idea/maren~20260101-101010.md": model.LayerDerived, ".obsidian/workspace.json": model.LayerExternal,
-		".lifecycle.json": model.LayerDerived, ".git": model.LayerExternal, ".agentm-config.json": model.LayerExternal, "link.md": model.LayerExternal,
+		".lifecycle.json": model.LayerDerived, "memory/empty/": model.LayerDerived, ".git": model.LayerExternal, ".agentm-config.json": model.LayerExternal, "link.md": model.LayerExternal,
 		"(state)/index.db": model.LayerExternal, "(state)/enrichment-journal.jsonl": model.LayerExternal,
 		"(cache)/dream/revert-log/a.jsonl": model.LayerDerived, "(cache)/telemetry/recall-history.jsonl": model.LayerDerived,
 	} {
@@ -97,6 +100,9 @@ func TestLayersNameEverything(t *testing.T) {
 		if !ok || l.Kind != want || (l.ItemID != "") != (want == model.LayerItem) || want == model.LayerExternal && l.Reason == "" {
 			t.Errorf("layer %s: %+v, %v; want %s", id, l, ok, want)
 		}
+	}
+	if l := got["memory/empty/"]; l.Reason != "" || l.Bytes != 0 {
+		t.Errorf("an empty directory: %+v", l)
 	}
 	if !strings.Contains(got["plain.bin"].Reason, "second name") {
 		t.Errorf("a hard link is not told: %+v", got["plain.bin"])

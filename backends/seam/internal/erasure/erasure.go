@@ -1,5 +1,5 @@
-// Package erasure makes layers of files, and keeps the results of an erasure that goes from file to file. A failed file is a result, and the next one
-// follows.
+// Package erasure makes layers of files, and keeps the results of an erasure that goes from file to file. A file that cannot be
+// erased is reported in the results, and the erasure goes on with the next.
 package erasure
 
 import (
@@ -23,6 +23,8 @@ func Layer(f walk.Found, id, root string) model.Layer {
 		l.Readable, l.Reason = false, f.Problem
 	case f.Repository:
 		l.Kind, l.Readable, l.Reason, l.Repository = model.LayerExternal, false, gitlog.Kept, true
+	case f.Empty: // only its name holds data
+		l.Bytes = 0
 	case f.Meta.Kind == rootdir.Link:
 		l.Kind, l.Readable, l.Reason = model.LayerExternal, false, model.LinkReason
 	case f.Meta.Kind != rootdir.File:

@@ -71,6 +71,7 @@ func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 	return w.Out, nil
 }
 
+// scrubbing is one erasure in the store, from file to file.
 type scrubbing struct {
 	erasure.Run
 	store *store
