@@ -117,20 +117,23 @@ func (w *walker) gap(h head, number uint64) (n int64) {
 }
 
 // foothold finds where the log can continue, and the highest segment number in use: its regular end when that
-// is in order, also where it is a copy, else the saved head over the files as they are, else the last readable record.
+// is in order or the files are a sound copy, else the saved head over the files as they are, else the last readable record.
 func (l *Log) foothold() (state, uint64, error) {
 	parts, err := l.listParts()
 	if err != nil {
 		return state{}, 0, err
 	}
 	h, herr := l.readHead()
+	var newest part
+	if len(parts) > 0 {
+		newest = parts[len(parts)-1]
+	}
 	if herr == nil {
 		st, err := l.compare(h)
 		if err != nil {
-			st, err = l.copied(h, parts)
+			st, err = l.copied(h)
 		}
-		if err == nil {
-			n, _ := segmentNumber(st.head.Segment)
+		if n, _ := segmentNumber(st.head.Segment); err == nil && n >= newest.number { // else segments stand behind
 			return st, n, nil
 		}
 	}
@@ -138,18 +141,13 @@ func (l *Log) foothold() (state, uint64, error) {
 		h = l.lastReadable(parts)
 	}
 	last, _ := segmentNumber(h.Segment)
-	h.Segment, h.Size = "", 0
-	if len(parts) > 0 {
-		p := parts[len(parts)-1]
-		last = max(last, p.number)
-		h.Segment, h.Size = p.name, p.size
-	}
-	return state{head: h}, last, nil
+	h.Segment, h.Size = newest.name, newest.size
+	return state{head: h}, max(last, newest.number), nil
 }
 
-// copied is compare for files of which only the identity is another: a copy of a running desk may have its head from
-// before the newest records, and a part of one more.
-func (l *Log) copied(h head, parts []part) (state, error) {
+// copied is compare without the check that the segment is the same file, for a log that was copied. A copy of a running desk may
+// have an older head than its records, and a part of a record at its end.
+func (l *Log) copied(h head) (state, error) {
 	f, err := l.open(h.Segment)
 	if err != nil {
 		return state{}, err
@@ -159,11 +157,7 @@ func (l *Log) copied(h head, parts []part) (state, error) {
 	if err != nil {
 		return state{}, bare(err)
 	}
-	st, err := l.leftovers(f, h, info.Size())
-	if err == nil && st.head.Segment != parts[len(parts)-1].name {
-		err = tampered("segments stand behind %s", st.head.Segment)
-	}
-	return st, err
+	return l.leftovers(f, h, info.Size())
 }
 
 // lastReadable is the newest record that can be read, as a head.

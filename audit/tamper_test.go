@@ -300,6 +300,10 @@ func TestForgedSegmentsAreFound(t *testing.T) {
 	if rep := verify(t, s.dir); rep.OK || rep.Reason != "the log ends with record 5, the saved head is record 4" {
 		t.Errorf("%+v", rep)
 	}
+	must(t, s.open(t).Acknowledge(context.Background(), "seen"))
+	if rep := verify(t, s.dir); rep.OK || !rep.Acknowledged {
+		t.Errorf("acknowledged: %+v", rep)
+	}
 }
 
 // Segment and head restored together: only a Log that has seen more can notice.

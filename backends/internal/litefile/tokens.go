@@ -19,7 +19,7 @@ func Tokens(sql string) []string {
 	return out
 }
 
-// tokens are the places of the same.
+// tokens is Tokens, with where each begins and ends in place of its text.
 func tokens(sql string) [][]int {
 	return slices.DeleteFunc(sqlWords.FindAllStringIndex(sql, -1), func(at []int) bool {
 		word := sql[at[0]:at[1]]
