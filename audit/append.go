@@ -25,9 +25,6 @@ var noWait = context.Background()
 // the outcome. On any error, which is an ErrNotWritable, the act must not begin.
 func (l *Log) Intent(ctx context.Context, e Entry) (seq uint64, err error) {
 	r, err := l.append(ctx, PhaseIntent, e, Result{}, 0)
-	if err == nil {
-		l.closeRecent(ctx)
-	}
 	return r.Seq, err
 }
 

@@ -41,7 +41,7 @@ func AtStep(n int, fault faultfs.Fault) *faultfs.Layer {
 	return fs
 }
 
-// Process is the process that a record names; Pretend makes a log name another, and close no intents of others.
+// Process is the process that a record names; Pretend makes a log name another.
 type Process struct {
 	PID        int
 	Boot, Host string // empty: this process's
@@ -49,7 +49,6 @@ type Process struct {
 
 func Pretend(l *Log, p Process) {
 	l.base.PID = p.PID
-	l.tidy.Do(func() {})
 	if p.Boot != "" {
 		l.base.Boot = p.Boot
 	}

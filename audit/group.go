@@ -197,6 +197,11 @@ func (l *Log) writeBatch(ctx context.Context, batch []*waiting, mayRotate bool) 
 		return err
 	}
 	defer unlock()
+	return l.writeHeld(st, batch, mayRotate)
+}
+
+// writeHeld is writeBatch under the lock.
+func (l *Log) writeHeld(st state, batch []*waiting, mayRotate bool) error {
 	l.sweep()
 	l.saveKnown()
 	st, k, err := l.settle(st, mayRotate)

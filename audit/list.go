@@ -285,11 +285,8 @@ func (l *Log) OpenIntents(ctx context.Context) (rows []Row, err error) {
 		return nil, err
 	}
 	var open openSet
-	for i, p := range parts {
-		take := func(ln *line, at int64) error { open.take(ln, p.name, at); return nil }
-		if err := l.eachIn(ctx, p.name, l.sealed(parts, i), 1, take, func() error { return nil }); err != nil {
-			return nil, err
-		}
+	if err := open.read(ctx, l, parts); err != nil {
+		return nil, err
 	}
 	if rows, err = open.rows(l); err != nil {
 		return nil, err

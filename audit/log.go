@@ -73,7 +73,7 @@ type Log struct {
 	clock  clock.Clock
 	dir    string
 	limit  int64
-	start  time.Time // of the first Log of the process
+	start  time.Time
 	traces func() string
 	marks  func() []Mark
 	permit func() error
@@ -101,7 +101,6 @@ type Log struct {
 	signedSeq atomic.Uint64 // newest record under a checkpoint, as far as this Log knows
 	wrote     atomic.Bool   // this Log has appended
 	intents   openIntents
-	tidy      *sync.Once // of closeRecent
 }
 
 // Open names a log; it reads and creates nothing. Writable and each append report what prevents writing.
@@ -128,16 +127,16 @@ func Open(o Options) (*Log, error) {
 			}
 		}
 	}
-	g, start, tidy := &group{}, o.Clock.Now(), &sync.Once{}
+	g := &group{}
 	if o.Beside != nil {
 		if o.Beside.dir != filepath.Clean(o.Dir) {
 			return nil, errors.New("open audit log: the log beside it is in another directory")
 		}
-		g, start, tidy = o.Beside.group, o.Beside.start, o.Beside.tidy
+		g = o.Beside.group
 	}
 	return &Log{
-		group: g, tidy: tidy,
-		fs: o.FS, clock: o.Clock, dir: filepath.Clean(o.Dir), limit: o.SegmentBytes, start: start, traces: o.Traces, marks: o.Marks, permit: o.Permit, erased: o.Names,
+		group: g,
+		fs:    o.FS, clock: o.Clock, dir: filepath.Clean(o.Dir), limit: o.SegmentBytes, start: o.Clock.Now(), traces: o.Traces, marks: o.Marks, permit: o.Permit, erased: o.Names,
 		anchors: o.Anchors, source: keySource{o.KeyAgent, o.AgentSocket, o.KeyCommand}, every: o.CheckpointEvery, wait: o.AnchorEvery,
 		base: Record{
 			V: version, Boot: token(bootID()), Host: token(processSpace()), PID: os.Getpid(), Tool: token(o.Tool), Actor: stored(o.Actor.ID),

@@ -1,18 +1,44 @@
 package audit
 
 import (
+	"context"
 	"maps"
 	"slices"
 )
 
 // openSet keeps the positions of intents until their outcome, so its size is the number of unfinished acts.
 type openSet struct {
-	at map[uint64]logOffset
+	at   map[uint64]logOffset
+	last uint64 // the newest record that read took
 }
 
 type logOffset struct {
 	segment string
 	off     int64
+}
+
+// read takes the records of a log behind those that it took before.
+func (o *openSet) read(ctx context.Context, l *Log, parts []part) error {
+	from, first := o.last+1, 0
+	if from > 1 {
+		first = l.partOf(parts, from)
+	}
+	for i := first; i < len(parts); i++ {
+		take := func(ln *line, at int64) error {
+			o.take(ln, parts[i].name, at)
+			o.last = ln.seq
+			return nil
+		}
+		if err := l.eachIn(ctx, parts[i].name, l.sealed(parts, i), from, take, func() error { return nil }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *openSet) has(seq uint64) bool {
+	_, ok := o.at[seq]
+	return ok
 }
 
 func (o *openSet) take(l *line, segment string, off int64) {

@@ -14,56 +14,65 @@ const ClassInterrupted = "interrupted"
 
 // CloseOrphans records, for each open intent whose process is gone, that the act's end was not seen, and
 // returns their number. Intents of another machine or container, or of a live process, stay open. If the act's own outcome
-// still arrives, it is added.
+// still arrives, as from a recovery, it is added.
 func (l *Log) CloseOrphans(ctx context.Context) (closed int, err error) {
-	rows, err := l.OpenIntents(ctx)
+	defer wrap(&err, "close open intents")
+	parts, err := l.parts(ctx)
 	if err != nil {
 		return 0, err
 	}
-	return l.closeOrphans(ctx, rows)
-}
-
-// recent is how many of the newest intents and outcomes a process looks at with its first intent. Each process does so: the
-// intent of a killed one is among them for the next, unless others that ran on wrote that many since; a server reads the
-// whole log.
-const recent = 1000
-
-// closeRecent is CloseOrphans for the newest records, once for a process: a command must not read a long log. It follows the first
-// intent, so a console tells of them at login before. It reports no error: the intents stay open, and the next process tries.
-func (l *Log) closeRecent(ctx context.Context) {
-	l.tidy.Do(func() {
-		parts, err := l.parts(ctx)
-		if err != nil || len(parts) == 0 {
-			return
-		}
-		acts := func(ln *line) bool {
-			phase := Phase(ln.value(fPhase))
-			return phase == PhaseIntent || phase == PhaseOutcome
-		}
-		page, err := l.page(ctx, parts, position{part: len(parts) - 1, off: -1}, false, recent, acts)
-		if err != nil {
-			return
-		}
-		ended := map[uint64]bool{}
-		open := slices.DeleteFunc(page.Rows, func(r Row) bool {
-			ended[r.Link] = true // newest first: an outcome comes before its intent
-			return r.Damaged != "" || r.Phase != PhaseIntent || ended[r.Seq]
-		})
-		_, _ = l.closeOrphans(ctx, open)
-	})
-}
-
-func (l *Log) closeOrphans(ctx context.Context, rows []Row) (closed int, err error) {
-	for _, r := range rows {
-		if !l.orphaned(r.Record) {
-			continue
-		}
-		if err := l.Outcome(ctx, r.Seq, Result{Verdict: Unknown, Class: ClassInterrupted}); err != nil {
-			return closed, err
-		}
-		closed++
+	var open openSet
+	if err := open.read(ctx, l, parts); err != nil {
+		return 0, err
 	}
-	return closed, nil
+	rows, err := open.rows(l)
+	if err != nil {
+		return 0, err
+	}
+	gone := slices.DeleteFunc(rows, func(r Row) bool { return !l.orphaned(r.Record) })
+	var failed error
+	for some := range slices.Chunk(gone, maxBatch) {
+		outcomes, err := l.closeGone(ctx, &open, some)
+		if err != nil {
+			return closed, refuse(err)
+		}
+		for _, w := range outcomes {
+			if _, err := w.result(); err != nil {
+				failed = errors.Join(failed, err)
+			} else {
+				closed++
+			}
+		}
+	}
+	return closed, failed
+}
+
+// closeGone writes the outcomes of acts whose processes are gone. It looks again, under the lock, whether each intent is still
+// open: since the log was read, its process may have written the outcome and ended, or another process may have closed it.
+func (l *Log) closeGone(ctx context.Context, open *openSet, gone []Row) (outcomes []*waiting, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	st, unlock, err := l.hold(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	parts, err := l.listParts()
+	if err != nil {
+		return nil, err
+	}
+	if err := open.read(ctx, l, parts); err != nil {
+		return nil, err
+	}
+	for _, r := range gone {
+		if open.has(r.Seq) {
+			outcomes = append(outcomes, &waiting{log: l, phase: PhaseOutcome, res: Result{Verdict: Unknown, Class: ClassInterrupted}, link: r.Seq})
+		}
+	}
+	if len(outcomes) == 0 {
+		return nil, nil
+	}
+	return outcomes, l.writeHeld(st, outcomes, false)
 }
 
 // orphaned reports whether a record's process is certainly gone. A pid of another namespace tells nothing here; records of

@@ -118,9 +118,7 @@ func TestWhatIsNotRetired(t *testing.T) {
 		t.Errorf("with an anchor that is away: %d, %v", n, err)
 	}
 	b.options.Anchors = b.options.Anchors[:1]
-	other := b.open()
-	Pretend(other, Process{PID: 1})
-	seq, err := other.Intent(t.Context(), Entry{Action: "forget"})
+	seq, err := b.open().Intent(t.Context(), Entry{Action: "forget"})
 	if err != nil {
 		t.Fatal(err)
 	}
