@@ -8,7 +8,7 @@ import (
 // orphansWait bounds the wait at a server's end for reading a long log.
 const orphansWait = 2 * time.Second
 
-// CloseOrphans closes the intents of killed servers while this one serves, and reports their number. end
+// CloseOrphans closes the intents of killed processes while this one serves, and reports their number. end
 // waits for it.
 func (s *Session) CloseOrphans(ctx context.Context, told func(closed int, err error)) (end func()) {
 	if s.Log == nil || s.Log.Writable() != nil {

@@ -258,11 +258,11 @@ func (a *app) guests(ctx context.Context, s *operator.Session, file string, ofSt
 	return g, func() { counted(); g.Close() }, nil
 }
 
-// countCalls counts the calls of a door until end, and closes the records of servers that were killed.
+// countCalls counts the calls of a door until end, and closes the acts of processes that were killed.
 func (a *app) countCalls(ctx context.Context, s *operator.Session) (called func(verb, outcome string), end func()) {
 	closed := s.CloseOrphans(ctx, func(n int, err error) {
 		if n > 0 {
-			a.sayf("%s of servers that are gone had no recorded outcome: closed in the audit log as unknown", plural(int64(n), "act"))
+			a.sayf("%s of processes that are gone had no recorded outcome: closed in the audit log as unknown", plural(int64(n), "act"))
 		}
 		if err != nil {
 			a.logf("acts without an outcome cannot be closed in the audit log: %v", err)
