@@ -104,6 +104,41 @@ func TestAttributes(t *testing.T) {
 	}
 }
 
+// attributes lists the names of a file's extended attributes.
+func attributes(t *testing.T, path string) string {
+	t.Helper()
+	buf := make([]byte, 1024)
+	n, err := unix.Listxattr(path, buf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(buf[:n])
+}
+
+// TestAttributesOfALog: SQLite's files beside a database have attributes of their own.
+func TestAttributesOfALog(t *testing.T) {
+	w := newWorld(t)
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n0", Content: "prefers tea"})
+	log := w.path("db") + "-wal"
+	attribute(t, log, "user.author", "by "+name)
+	if out, err := w.erase(w.plan(w.file().ID)); err != nil || out.Status != gdpr.StateComplete || attributes(t, log) != "" {
+		t.Errorf("%s, %v, left %q", out.Status, err, attributes(t, log))
+	}
+}
+
+// TestAttributesOfAForeignDirectory: a store that is one file does not own the directory in which it lies.
+func TestAttributesOfAForeignDirectory(t *testing.T) {
+	w := newWorld(t)
+	dir := filepath.Join(w.dir, "home")
+	plant(t, w.dir, map[string]string{"home/memory.jsonl": `{"type":"entity","name":"tea","entityType":"drink","observations":["green"]}` + "\n"})
+	attribute(t, dir, "user.author", "by "+name)
+	w.more = []backends.StoreConfig{{Name: "graph", Kind: "mcpgraph", Path: filepath.Join(dir, "memory.jsonl")}}
+	w.open()
+	if out, err := w.erase(w.plan(w.file().ID)); err != nil || attributes(t, dir) == "" {
+		t.Errorf("%s, %v: the attribute of the directory is gone", out.Status, err)
+	}
+}
+
 // TestAnItemWithAnAttributeIsAttested: a browser notes where a file came from in an attribute of it. That can be
 // read, and does not keep anybody from attesting the file, which cannot.
 func TestAnItemWithAnAttributeIsAttested(t *testing.T) {

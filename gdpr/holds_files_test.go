@@ -2,10 +2,14 @@ package gdpr_test
 
 import (
 	"database/sql"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"memdesk/backends"
 	"memdesk/gdpr"
@@ -86,6 +90,7 @@ func TestAHoldOnAFurtherFile(t *testing.T) {
 			}
 			w.more = []backends.StoreConfig{{Name: "whole", Kind: "vault", Path: dir}, tt.parts}
 			w.open()
+			tagged := unix.Setxattr(filepath.Join(dir, tt.held), "user.author", []byte("by "+name), 0) == nil // the file system may have none
 			r := w.file()
 			w.hold(r.ID, "whole", tt.held)
 			before := tree(t, dir)[tt.held]
@@ -109,6 +114,9 @@ func TestAHoldOnAFurtherFile(t *testing.T) {
 			if tree(t, dir)[tt.held] != before {
 				t.Errorf("%s, on hold, was changed", tt.held)
 			}
+			if n, _ := unix.Getxattr(filepath.Join(dir, tt.held), "user.author", nil); tagged && n <= 0 {
+				t.Errorf("%s, on hold, lost its attribute", tt.held)
+			}
 			if tt.item == "" {
 				return
 			}
@@ -118,6 +126,40 @@ func TestAHoldOnAFurtherFile(t *testing.T) {
 			w.hold(w.fileFor(other).ID, "parts", tt.item)
 			if _, err := w.store("whole").Provider.Forget(t.Context(), model.ForgetRequest{ID: tt.held}); !model.IsRefusal(err) {
 				t.Errorf("%s on hold, forget %s = %v; want it refused", tt.item, tt.held, err)
+			}
+		})
+	}
+}
+
+// TestAnItemOfAnotherStoreKeepsTheDatabase: two stores show one database, and another request holds an item of the one. The
+// other does not know the item's rows, so it leaves the database: the person in it is there, and the request says so.
+func TestAnItemOfAnotherStoreKeepsTheDatabase(t *testing.T) {
+	for what, says := range map[string]string{"the item does not name the person": "", "the item names the person": ", of " + name} {
+		t.Run(what, func(t *testing.T) {
+			w := newWorld(t)
+			execFile(t, w.path("db"), `CREATE TABLE mastra_threads (id TEXT PRIMARY KEY, resourceId TEXT, title TEXT, metadata TEXT, createdAt TEXT, updatedAt TEXT)`,
+				`CREATE TABLE mastra_messages (id TEXT PRIMARY KEY, thread_id TEXT, content TEXT, role TEXT, type TEXT, createdAt TEXT, resourceId TEXT)`,
+				`INSERT INTO mastra_threads VALUES ('t1', 'bob', 'rye', NULL, '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')`,
+				`CREATE TABLE notes (xid TEXT PRIMARY KEY, txt TEXT)`, `INSERT INTO notes VALUES ('k1', 'ask `+name+`')`)
+			w.more = []backends.StoreConfig{{Name: "talk", Kind: "mastra", Path: w.path("db")}}
+			w.open()
+			id := w.put("db", model.RetainRequest{Tier: "session", Key: "b1", Content: "bob is " + other + says, DataSubjectID: other})
+			holder := w.fileFor(other).ID
+			w.hold(holder, "db", id)
+			w.hold(holder, "talk", "thread/t1")
+			r := w.file()
+			out, err := w.erase(w.plan(r.ID))
+			if err != nil || out.Status != gdpr.StateInScope {
+				t.Errorf("%s, %v; want complete in scope: the database names the person", out.Status, err)
+			}
+			if !strings.Contains(strings.Join(slices.Collect(maps.Values(w.contents())), "\n"), "bob is "+other+says) {
+				t.Error("the item on hold was changed")
+			}
+			if _, err := w.desk.Unhold(t.Context(), holder, gdpr.Hold{Store: "db", ID: id}, gdpr.Hold{Store: "talk", ID: "thread/t1"}); err != nil {
+				t.Fatal(err)
+			}
+			if out, err = w.erase(w.plan(r.ID)); err != nil || out.Status != gdpr.StateComplete {
+				t.Errorf("after the hold: %s, %v; want complete", out.Status, err)
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package gdpr
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -45,20 +46,23 @@ func (p *part) mayScrub(kept map[string]bool) func(layer string, whole []byte) b
 // attached reports whether a layer belongs to an item without being its bytes: an extended attribute.
 func attached(l model.Layer) bool { return l.Kind != model.LayerItem && l.ItemID != "" }
 
+// heldWith is the file whose hold keeps a layer; empty for none.
+func heldWith(l model.Layer) string { return cmp.Or(l.HeldWith, l.File) }
+
 // layer is the hold on a layer beside the items: with the item to which it is attached, or as a file that another store shows.
 func (h storeHolds) layer(l model.Layer) heldBy {
 	var by heldBy
 	if attached(l) {
 		by = h.on(l.ItemID)
 	}
-	if by.request == "" && h.all != nil && h.all.located() && l.Kind == model.LayerDerived && filepath.IsAbs(l.File) {
-		by = h.file(resolved(l.File))
+	if file := heldWith(l); by.request == "" && h.all != nil && h.all.located() && l.Kind == model.LayerDerived && filepath.IsAbs(file) {
+		by = h.file(resolved(file))
 	}
 	return by
 }
 
-// keptLayers are the layers of what is on hold, and the files on hold among them.
-func (x *run) keptLayers(ctx context.Context, s model.Store) (kept map[string]bool, files []string, err error) {
+// keptLayers are a store's layers that a hold keeps, and the files of these layers.
+func (x *run) keptLayers(ctx context.Context, s model.Store) (kept map[string]bool, in []string, err error) {
 	holds, err := x.d.holdsIn(&s)
 	if err != nil || holds.all == nil {
 		return nil, nil, err
@@ -69,11 +73,12 @@ func (x *run) keptLayers(ctx context.Context, s model.Store) (kept map[string]bo
 	}
 	kept = map[string]bool{}
 	for _, l := range layers {
-		if kept[l.ID] = holds.layer(l).request != ""; kept[l.ID] && l.File != "" {
-			files = append(files, l.File)
+		kept[l.ID] = holds.layer(l).request != ""
+		if file := heldWith(l); kept[l.ID] && file != "" {
+			in = append(in, file)
 		}
 	}
-	return kept, files, nil
+	return kept, in, nil
 }
 
 // spared are the bystanders in a store, and the items on hold: the scrub has to spare both.
@@ -165,7 +170,7 @@ const notScrubbed = "it could not be scrubbed"
 
 // clean scrubs a store, and says what an error kept it from.
 func (x *run) clean(ctx context.Context, s model.Store, p *part) (string, error) {
-	kept, files, err := x.keptLayers(ctx, s)
+	kept, heldFiles, err := x.keptLayers(ctx, s)
 	if err != nil {
 		return "it is not scrubbed, nobody can say what is on hold in it", err
 	}
@@ -175,7 +180,7 @@ func (x *run) clean(ctx context.Context, s model.Store, p *part) (string, error)
 	}
 	removed, edited := touched(p.changed())
 	req := model.ScrubRequest{May: p.mayScrub(kept), MayEdit: p.planned(func(layer string) { p.unseen[layer] = true }),
-		Removed: removed, Renamed: p.renamed(), Edited: edited, Held: held, HeldFiles: files, Subjects: []string{x.r.Subject}, Concerns: concerns(x.m, bystanders),
+		Removed: removed, Renamed: p.renamed(), Edited: edited, Held: held, HeldFiles: heldFiles, Subjects: []string{x.r.Subject}, Concerns: concerns(x.m, bystanders),
 		Traces: func(ctx context.Context, medium io.Reader) (bool, error) {
 			rep, err := x.m.Scan(ctx, medium, bystanders)
 			return rep.Hits > 0, err

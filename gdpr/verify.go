@@ -345,12 +345,10 @@ func (c *check) layer(ctx context.Context, l model.Layer, scan layerScan) (recei
 		return row, nil
 	}
 	row := rowOf(c.m, c.s, l, scan)
-	_, kept := c.held[l.ItemID]
-	if c.q.holds.layer(l).request != "" { // another request may hold an item that does not name this subject
-		kept = true
-	}
+	_, named := c.held[l.ItemID] // has a row of its own
+	kept := named || c.q.holds.layer(l).request != ""
 	if kept && (row.Verdict == model.VerdictUnaudited || row.Verdict == model.VerdictResidue) { // nothing in it is another item's
-		row.Verdict, row.Held, row.Reason = model.VerdictOutOfScope, true, "on hold: "+row.Reason
+		row.Verdict, row.Held, row.Reason = model.VerdictOutOfScope, named, "on hold: "+row.Reason
 	}
 	if why := c.left[l.ItemID]; why != "" && row.Verdict == model.VerdictResidue {
 		row.Verdict, row.Reason = model.VerdictOutOfScope, why

@@ -55,10 +55,12 @@ type Layer struct {
 	// ItemID is the item of these bytes, or of the file that they are attached to (an extended attribute, of
 	// another kind than LayerItem), where the layer belongs to one item.
 	ItemID string
-	// File is the absolute path of the layer's own file on this machine, of the database of a table, of a symbolic link itself,
-	// or of a git repository's directory: for its attributes, and for a hold on it. It is never shown; empty: OpenLayer is the only
-	// way.
+	// File is the absolute path of the layer's own file on this machine, for listing its attributes without
+	// opening it, of a symbolic link itself, or of a git repository's directory. It is never shown; empty: OpenLayer is the only way.
 	File string
+	// HeldWith is the absolute path of the file on this machine whose hold keeps the layer, where File is empty or another: the
+	// database of a table or of a log, or the file of an extended attribute. It is never shown.
+	HeldWith string
 	// Rows: it is a file of the store's own database, whose rows are items or made from them.
 	Rows bool
 	// Repository: it is a git repository's own directory, or the file that leads there, which the store keeps whole.
@@ -79,7 +81,8 @@ type ScrubRequest struct {
 	// Held are the ids of items on hold. Scrub leaves the rows that belong to them in other tables and files, and what
 	// their own rows say beside their text. A layer of one item alone (Layer.ItemID) is left to the caller's May.
 	Held []string
-	// HeldFiles are layers' files (Layer.File) on hold as a whole: nothing in them changes. May refuses these layers too.
+	// HeldFiles are the files of layers (Layer.HeldWith, or else Layer.File) that are on hold: nothing in them changes. May
+	// refuses these layers too.
 	HeldFiles []string
 	// SideRows, where it is set with Dry, makes the call a list: it receives rows that Read does not show. Of every item
 	// these are the rows that go only with it as a whole (a conversation's older versions, pending writes), of one of Held

@@ -41,7 +41,7 @@ func (f Files) Layers(ctx context.Context) ([]model.Layer, error) {
 		if os.IsNotExist(err) {
 			continue
 		}
-		l := model.Layer{ID: k.ID, Kind: model.LayerDerived, Reason: k.Why, Readable: err == nil, File: k.Path}
+		l := model.Layer{ID: k.ID, Kind: model.LayerDerived, Reason: k.Why, Readable: err == nil, HeldWith: k.Path}
 		if k.Why != "" {
 			l.Kind = model.LayerExternal
 		}

@@ -5,6 +5,7 @@ package attributes
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -66,7 +67,7 @@ func (m *maintainer) Layers(ctx context.Context) ([]model.Layer, error) {
 			out = append(out, model.Layer{ID: out[i].ID + "/" + unlisted, Kind: model.LayerDerived, Reason: "its extended attributes cannot be listed: " + f.err.Error()})
 		}
 		for _, name := range f.names {
-			out = append(out, model.Layer{ID: out[i].ID + "/" + name, Kind: model.LayerDerived, Readable: true, ItemID: out[i].ItemID})
+			out = append(out, model.Layer{ID: out[i].ID + "/" + name, Kind: model.LayerDerived, Readable: true, ItemID: out[i].ItemID, HeldWith: cmp.Or(out[i].HeldWith, out[i].File)})
 		}
 	}
 	tagged := map[string][]directory{}

@@ -22,7 +22,7 @@ func directories(layers []model.Layer) []directory {
 	seen := map[directory]bool{}
 	for _, l := range layers {
 		root, ok := strings.CutSuffix(filepath.ToSlash(l.File), "/"+l.ID)
-		if !ok || l.ID == "" || l.Kind == model.LayerExternal || l.Rows { // a store that is a database has no directory of its own
+		if !ok || l.ID == "" || l.Kind == model.LayerExternal {
 			continue
 		}
 		for dir := path.Dir(l.ID); ; dir = path.Dir(dir) {

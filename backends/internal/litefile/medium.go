@@ -78,7 +78,7 @@ func (m Medium) Layers(ctx context.Context) ([]model.Layer, error) {
 			continue
 		}
 		l := layerOf(m.File.Name+suffix, model.LayerDerived, info, err, "")
-		l.Rows, l.File = true, m.File.Path
+		l.Rows, l.HeldWith = true, m.File.Path
 		out = append(out, l)
 	}
 	tables, err := m.tables(ctx)

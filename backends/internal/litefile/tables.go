@@ -101,7 +101,7 @@ func (m Medium) tables(ctx context.Context) ([]model.Layer, error) {
 		tables, err := m.sideTables(q)
 		out = nil
 		for _, table := range tables {
-			l := model.Layer{ID: m.tableLayer(table.name), Kind: model.LayerDerived, Readable: true, File: m.File.Path}
+			l := model.Layer{ID: m.tableLayer(table.name), Kind: model.LayerDerived, Readable: true, HeldWith: m.File.Path}
 			if m.sibling(l.ID) {
 				l.Readable, l.Reason = false, "a file beside the database has the same name as this table of it: rename the file"
 			}

@@ -55,10 +55,10 @@ func (d *Database) Layers(ctx context.Context) ([]model.Layer, error) {
 		return []model.Layer{{ID: d.Layer, Kind: model.LayerExternal, Reason: "it is no regular file, or cannot be looked at"}}, nil
 	}
 	waits := d.held()
-	out := []model.Layer{{ID: d.Layer, Kind: model.LayerDerived, Bytes: info.Size(), Readable: true, Waits: waits, Rows: true, File: d.Path}}
+	out := []model.Layer{{ID: d.Layer, Kind: model.LayerDerived, Bytes: info.Size(), Readable: true, Waits: waits, Rows: true, HeldWith: d.Path}}
 	if len(d.Apart) > 0 {
 		out[0].Reason = "all tables but " + strings.Join(d.Apart, ", ") + ": those are the layer " + d.ApartLayer
-		l := model.Layer{ID: d.ApartLayer, Kind: model.LayerDerived, Readable: true, Waits: waits, File: d.Path}
+		l := model.Layer{ID: d.ApartLayer, Kind: model.LayerDerived, Readable: true, Waits: waits, HeldWith: d.Path}
 		if d.Reason != "" {
 			l.Kind, l.Reason = model.LayerExternal, d.Reason
 		}
@@ -70,7 +70,7 @@ func (d *Database) Layers(ctx context.Context) ([]model.Layer, error) {
 	}
 	for _, suffix := range sidecars {
 		if info, err := os.Lstat(d.Path + suffix); err == nil && info.Mode().IsRegular() {
-			out = append(out, model.Layer{ID: d.Layer + suffix, Kind: model.LayerDerived, Bytes: info.Size(), Readable: true, Waits: waits, Rows: true, File: d.Path})
+			out = append(out, model.Layer{ID: d.Layer + suffix, Kind: model.LayerDerived, Bytes: info.Size(), Readable: true, Waits: waits, Rows: true, HeldWith: d.Path})
 		}
 	}
 	return out, nil
