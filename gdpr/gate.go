@@ -70,7 +70,7 @@ func (d *Desk) checkHeld(c *model.Call) error {
 	return nil
 }
 
-// checkHold refuses to change an item that is on hold.
+// checkHold refuses to change an item that is on hold, or a file on hold by a new item.
 func (d *Desk) checkHold(ctx context.Context, c *model.Call) error {
 	id := c.ID
 	if id == "" && c.Retain != nil && c.Store.Address != nil {
@@ -78,20 +78,23 @@ func (d *Desk) checkHold(ctx context.Context, c *model.Call) error {
 	}
 	unnamed := c.Retain != nil && id == "" && c.Store.Address == nil && c.Retain.IfMatch != model.Absent
 	cascade := c.Forget != nil && c.Forget.DataSubjectID != ""
-	if id == "" && !unnamed && !cascade { // a new item
-		return nil
-	}
+	isNew := id == "" && !unnamed && !cascade
 	holds, err := d.holdsIn(c.Store)
 	held := holds.by(id)
-	if unnamed || cascade {
+	switch {
+	case isNew:
+		held = holds.grown.request
+	case unnamed, cascade:
 		held = holds.any
 	}
-	if err != nil {
+	if err != nil && !isNew { // a damaged request keeps nobody from adding items
 		return model.Refuse(string(c.Op), "nobody can say what is on hold: "+err.Error())
 	}
 	switch {
 	case held == "" && id != "":
 		return checkBeside(ctx, c, id, holds)
+	case held != "" && isNew:
+		return model.Refuse(string(c.Op), "a new item would change a file that is on hold under request "+held)
 	case held != "" && unnamed:
 		return model.Refuse(string(c.Op), "an item of this store is on hold under request "+held+", and the store does not say which one a tier and a key name: write to the item by its id")
 	case held != "" && id == "":

@@ -164,3 +164,31 @@ func TestAnItemOfAnotherStoreKeepsTheDatabase(t *testing.T) {
 		})
 	}
 }
+
+// TestANewItemChangesNoFileOnHold: it would be one more line, or row, of the file.
+func TestANewItemChangesNoFileOnHold(t *testing.T) {
+	w := newWorld(t)
+	plant(t, w.dir, map[string]string{"v/issues.jsonl": `{"id":"w-1","title":"ask","description":"tide","status":"open"}` + "\n"})
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n0", Content: "prefers tea"})
+	w.more = []backends.StoreConfig{w.vault("v"), {Name: "parts", Kind: "beads", Path: filepath.Join(w.dir, "v")}, {Name: "top", Kind: "vault", Path: filepath.Dir(w.path("db"))}}
+	w.open()
+	r := w.file()
+	for _, tt := range []struct {
+		whole, file, store string
+		item               model.RetainRequest
+	}{
+		{"v", "issues.jsonl", "parts", model.RetainRequest{Mode: model.Replace, IfMatch: model.Absent, Tier: "open", Content: "# oats\n\nrye"}},
+		{"top", filepath.Base(w.path("db")), "db", model.RetainRequest{Mode: model.Replace, IfMatch: model.Absent, Tier: "session", Content: "rye"}},
+	} {
+		w.hold(r.ID, tt.whole, tt.file)
+		if res, err := w.store(tt.store).Provider.Retain(t.Context(), tt.item); !model.IsRefusal(err) {
+			t.Errorf("%s on hold, a new item of %s: %q, %v; want it refused", tt.file, tt.store, res.ID, err)
+		}
+		if _, err := w.desk.Unhold(t.Context(), r.ID, gdpr.Hold{Store: tt.whole, ID: tt.file}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.store(tt.store).Provider.Retain(t.Context(), tt.item); err != nil {
+			t.Errorf("after the hold: %v", err)
+		}
+	}
+}

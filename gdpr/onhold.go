@@ -66,6 +66,9 @@ func (x *holds) in(s *model.Store) storeHolds {
 				h.whole = by
 			}
 		}
+		if h.grown = h.whole; h.grown.request == "" && filepath.IsAbs(opened(s)) {
+			h.grown = x.hashes[fileHash(x.key, resolved(opened(s)))]
+		}
 	}
 	h.any = h.whole.request
 	for _, place := range h.places {
@@ -83,6 +86,7 @@ type storeHolds struct {
 	// for none. A cascade names no item, so nothing proves that it spares a held one.
 	any    string
 	whole  heldBy // a hold on a file that a write of any item may change (model.Store.Files)
+	grown  heldBy // a hold on one of these, or on the store's one file: a new item would change it
 	all    *holds
 	places []string // the identities and the name of the store
 	path   func(id string) string
