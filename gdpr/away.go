@@ -21,8 +21,10 @@ func (p *Plan) away(ctx context.Context, old Plan, run *runLog, fleet *backends.
 			return slices.Contains(o.places(), sp.Where) || o.Where == "" && o.Store == sp.Store
 		})
 		if now >= 0 && !(p.Stores[now].empty() && (sp.Away > 0 || sp.stay() > 0)) {
-			if sp.Items -= sp.did("removed"); len(left) > 0 {
-				p.lookForMissing(ctx, now, *sp.StorePlan, left, fleet)
+			if len(left) > 0 {
+				was := *sp.StorePlan
+				was.Items -= sp.did("removed")
+				p.lookForMissing(ctx, now, was, left, fleet)
 			}
 			continue
 		}

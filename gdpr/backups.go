@@ -118,7 +118,8 @@ func (d *Desk) exportsNote(ctx context.Context, p Plan) string {
 func (d *Desk) copies(ctx context.Context, stores []receipt.Store) (out []receipt.Backup, err error) {
 	var names []string
 	for _, s := range stores {
-		names, out = append(names, s.Store), append(out, d.backups(s.Store, s.Kind)...)
+		names = append(names, s.Store)
+		out = append(out, d.backups(s.Store, s.Kind)...)
 	}
 	own, err := d.storeExports(ctx, names)
 	return append(out, own...), err

@@ -51,9 +51,9 @@ var (
 	// the name of a member there.
 	madeIn = regexp.MustCompile(`^(?:audit|gdpr|jobs)/.*\.jsonl?$|^undo/[^/]+\.undo$`)
 	// madeRevision matches the revision of an item in a plan and in the ledger of origin: of the form that memdesk's own kinds
-	// compute (model.RevisionOf), or of a layer. A remote store's own form is text.
+	// compute (model.RevisionOf), or of a layer. A remote store's own form is text, but for one of just this length in hex digits:
+	// nothing tells it from a computed one.
 	madeRevision = regexp.MustCompile(`"revision":\s*"(?:` + hex32 + `|[0-9a-f]{64})"`)
-	ledgerPath   = regexp.MustCompile(`^origin/ledger\.jsonl$`)
 	// madeMembers matches those members. In JSON a quote inside a text is escaped, so no text can hold one.
 	madeMembers = regexp.MustCompile(
 		`"(?:hash|prev|plan|plan_hash|seal|sum|from|keyid|public_key)":\s*"` + digestForm + `"` +
@@ -87,7 +87,7 @@ func withoutMade(path string, file []byte) []byte {
 	}
 	without := withoutMembers
 	switch {
-	case ledgerPath.MatchString(path):
+	case path == "origin/ledger.jsonl":
 		without = withoutRevision
 	case !madeIn.MatchString(path):
 		return file

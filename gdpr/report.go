@@ -1,7 +1,6 @@
 package gdpr
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +25,10 @@ func (d *Desk) statusFile(id string) string { return d.dir("runs", id+".status.j
 
 // dropPlan removes a request's report and plan.
 func (d *Desk) dropPlan(id string) error {
-	return cmp.Or(removeIfThere(d.statusFile(id)), removeIfThere(d.dir("plans", id+".json")))
+	if err := removeIfThere(d.statusFile(id)); err != nil {
+		return err
+	}
+	return removeIfThere(d.dir("plans", id+".json"))
 }
 
 // Report returns the result of a request's last run and its plan; NotFound when there was no run, or when the
