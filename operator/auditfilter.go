@@ -47,7 +47,7 @@ func ParseAuditFilter(s string, now time.Time) (AuditFilter, error) {
 		var err error
 		switch given := word[strings.IndexByte(word, ':')+1:]; t.field { // in its own case
 		case "since":
-			if t.at, err = ParseSince(given, now); !t.not {
+			if t.at, err = ParseTime("since", given, now); !t.not {
 				f.Since = t.at
 			}
 		case "until":

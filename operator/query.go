@@ -43,7 +43,7 @@ func ParseQuery(line string, now time.Time) (q Query, err error) {
 		case "subject":
 			q.Subject = value
 		case "since":
-			q.Since, err = ParseSince(value, now)
+			q.Since, err = ParseTime("since", value, now)
 		case "until":
 			q.Until, err = ParseUntil(value, now)
 		case "confidence":

@@ -8,13 +8,13 @@ import (
 	"memdesk/model"
 )
 
-// ParseSince takes a moment, a day or a time before now, such as 36h or 7d.
-func ParseSince(s string, now time.Time) (time.Time, error) {
-	at, _, err := parseWhen("since", s, now)
+// ParseTime takes a moment, a day or a time before now, such as 36h or 7d. An error names the term or flag.
+func ParseTime(name, s string, now time.Time) (time.Time, error) {
+	at, _, err := parseWhen(name, s, now)
 	return at, err
 }
 
-// ParseUntil is ParseSince, but a day counts to its end.
+// ParseUntil is ParseTime of the term until, but a day counts to its end.
 func ParseUntil(s string, now time.Time) (time.Time, error) {
 	at, day, err := parseWhen("until", s, now)
 	if day {
@@ -23,7 +23,7 @@ func ParseUntil(s string, now time.Time) (time.Time, error) {
 	return at, err
 }
 
-func parseWhen(op, s string, now time.Time) (at time.Time, day bool, err error) {
+func parseWhen(name, s string, now time.Time) (at time.Time, day bool, err error) {
 	if d, err := time.ParseDuration(s); err == nil && d >= 0 {
 		return now.Add(-d), false, nil
 	}
@@ -35,5 +35,5 @@ func parseWhen(op, s string, now time.Time) (at time.Time, day bool, err error) 
 			return at.UTC(), layout == time.DateOnly, nil
 		}
 	}
-	return time.Time{}, false, model.Errorf(model.InvalidInput, op, "%q is no time: write 2026-05-21, 2026-05-21T10:00:00Z or a time before now such as 36h or 7d", s)
+	return time.Time{}, false, model.Errorf(model.InvalidInput, name, "%q is no time: write 2026-05-21, 2026-05-21T10:00:00Z or a time before now such as 36h or 7d", s)
 }

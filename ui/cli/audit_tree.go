@@ -204,7 +204,7 @@ func (a *app) auditRetireCommand() *cobra.Command {
 			if before == "" {
 				return usage("give --before DATE: what is older goes")
 			}
-			at, err := operator.ParseSince(before, a.Clock.Now())
+			at, err := operator.ParseTime("before", before, a.Clock.Now())
 			if err != nil {
 				return usage("%v", err)
 			}

@@ -24,6 +24,7 @@ func TestItemsAndRecallTakeFilters(t *testing.T) {
 		t.Errorf("recall by type: %s", r.out)
 	}
 	d.run("items", "--since", "yesterday").want(t, 2, "is no time")
+	d.run("audit", "list", "--until", "soon").want(t, 2, `until: "soon" is no time`)
 	d.run("items", "--archived", "yes").want(t, 2, "also and only")
 	d.run("recall", "harbour", "--confidence", "7").want(t, 2, "between 0 and 1")
 	d.run("items", "--until", "2000-01-01", "--json").want(t, 0)

@@ -126,7 +126,7 @@ func (a *app) takeback(ctx context.Context, s *operator.Session, f takebackFlags
 	if f.since == "" {
 		return usage("say since when: --since TIME")
 	}
-	since, err := operator.ParseSince(f.since, a.Clock.Now())
+	since, err := operator.ParseTime("since", f.since, a.Clock.Now())
 	if err != nil {
 		return usage("%v", err)
 	}

@@ -129,13 +129,13 @@ func alone(c *cobra.Command, flag string, with ...string) (err error) {
 	return err
 }
 
-// timeVar adds a flag for a time, as operator.ParseSince reads it; empty is the zero time.
+// timeVar adds a flag for a time, as operator.ParseTime reads it; empty is the zero time.
 func (a *app) timeVar(fl *pflag.FlagSet, to *time.Time, name, about string) {
 	fl.Func(name, about, func(text string) (err error) {
 		if *to = (time.Time{}); text == "" {
 			return nil
 		}
-		if *to, err = operator.ParseSince(text, a.Clock.Now()); err != nil {
+		if *to, err = operator.ParseTime(name, text, a.Clock.Now()); err != nil {
 			return usage("%v", err)
 		}
 		return nil

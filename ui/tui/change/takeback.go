@@ -70,7 +70,7 @@ func (tb *Takebacks) Key(why func() string, of func() func(ctx context.Context) 
 
 // plan, in a command, finds what would be taken back.
 func (tb *Takebacks) plan(ctx context.Context, w Writing) (since time.Time, plan []origin.Taken, err error) {
-	if since, err = operator.ParseSince(w.Since, tb.D.Time.Clock.Now()); err == nil {
+	if since, err = operator.ParseTime("since", w.Since, tb.D.Time.Clock.Now()); err == nil {
 		plan, err = tb.D.Origins.PlanTakeback(ctx, w.Source, since)
 	}
 	return since, plan, err
