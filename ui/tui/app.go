@@ -262,7 +262,10 @@ func (a *App) Enter(n int) tea.Cmd {
 
 // visit lists items in the Tiers pane.
 func (a *App) visit(at desk.ScopeOf) tea.Cmd {
-	return a.jump(func() tea.Cmd { return a.Tiers.OpenList(at) })
+	return a.jump(func() tea.Cmd {
+		cmd, _ := a.Tiers.OpenList(at)
+		return cmd
+	})
 }
 
 // key routes a keystroke: overlay, command line, input, the pane's keys, then those that work everywhere.

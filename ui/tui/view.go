@@ -20,7 +20,8 @@ import (
 // person and no erasure reaches a file of memdesk's; what lasts, the operator writes into the configuration.
 type viewed interface {
 	Keep() backends.ViewConfig
-	Bring(backends.ViewConfig) tea.Cmd
+	// Bring shows the view; where it cannot, it says why and changes nothing.
+	Bring(backends.ViewConfig) (cmd tea.Cmd, ok bool)
 	// CheckView names the key that the pane cannot take.
 	CheckView(backends.ViewConfig) (key string, err error)
 }
@@ -80,8 +81,7 @@ func (l *commandLine) saveView(name string) tea.Cmd {
 		text.Advice(esc, "To keep it for good, add these lines to config.toml, which `memdesk config path` finds; `y` copies them."),
 		{Kind: text.Blank},
 	}
-	var plain text.Kind // without the numbers of a body: they can be selected
-	page := text.NewPage(append(head, text.Lines(esc, plain, strings.Split(strings.TrimSpace(lines), "\n"))...), "")
+	page := text.NewPage(append(head, text.Lines(esc, text.Field, strings.Split(strings.TrimSpace(lines), "\n"))...), "")
 	page.Acts = []act.Act{{Keys: []string{"y"}, Name: "copy text", Doc: "copy these lines to the clipboard of the terminal", Do: func() tea.Cmd { return a.D.CopyText(esc.Const("the lines"), lines) }}}
 	return a.Page("View", page)
 }
@@ -98,12 +98,15 @@ func (l *commandLine) openView(name string) tea.Cmd {
 	case a.Panes[n].Unavailable() != "":
 		return a.D.Warn("%s", a.Panes[n].Unavailable())
 	}
-	var cmds []tea.Cmd
+	bring, ok := a.Panes[n].(viewed).Bring(v) // first: a list that is entered for the first time asks only where nothing was asked yet
+	if !ok {
+		return bring
+	}
+	cmds := []tea.Cmd{bring}
 	if v.Wide != a.D.Wide {
 		cmds = append(cmds, a.widen())
 	}
-	bring := a.Panes[n].(viewed).Bring(v) // first: a list that is entered for the first time asks only where nothing was asked yet
-	return tea.Batch(append(cmds, bring, a.Enter(n))...)
+	return tea.Batch(append(cmds, a.Enter(n))...)
 }
 
 func (l *commandLine) viewNames() []string { return slices.Sorted(maps.Keys(l.views)) }

@@ -15,7 +15,7 @@ func TestViewsThatLast(t *testing.T) {
 		"stores": {Pane: "health", Filter: "!graph", Order: "-STORE", Wide: true},
 		"tree":   {Pane: "tiers", Filter: "crew", Order: "by name"},
 		"daily":  {Pane: "tiers", Store: "crewship", Tier: "daily", Filter: "thursday", Order: "oldest", Hidden: true},
-		"shut":   {Pane: "tiers", Store: "elsewhere"},
+		"shut":   {Pane: "tiers", Store: "elsewhere", Wide: true},
 		"odd":    {Pane: "tiers", Store: "crewship", Order: "largest"},
 		"log":    {Pane: "audit"},
 		"deploy": {Pane: "recall", Filter: `deploy "until then"`},
@@ -40,7 +40,7 @@ func TestViewsThatLast(t *testing.T) {
 		d.keys("esc")
 	}
 	d.line("view daily").await("with hidden › /thursday") // what is short of room leaves the filter
-	d.line("view shut").await(`elsewhere`)
+	d.keys("1").line("view shut").await(`elsewhere`).wants(t, "Health › ", "┬ store ─") // neither place nor width changes
 	d.line("view odd").await(`crewship has no order "largest"`)
 	d.line("view log").await("no audit log is attached")
 	d.keys(":").typed("view d").await("│ daily   tiers crewship daily, /thursday, by oldest, with hidden").wants(t, `│ deploy  recall, /deploy "until then"`)

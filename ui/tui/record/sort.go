@@ -43,10 +43,10 @@ func (p *List[T]) Keep() backends.ViewConfig {
 	return v
 }
 
-func (p *List[T]) Bring(v backends.ViewConfig) tea.Cmd {
+func (p *List[T]) Bring(v backends.ViewConfig) (tea.Cmd, bool) {
 	p.Full = false
 	p.sorted, _ = p.sortedBy(v.Order)
-	return p.Apply(v.Filter)
+	return p.Apply(v.Filter), true
 }
 
 func (p *List[T]) CheckView(v backends.ViewConfig) (key string, err error) {

@@ -622,8 +622,8 @@ func (p *Pane) Look(words string) tea.Cmd {
 	return p.start()
 }
 
-func (p *Pane) Keep() backends.ViewConfig           { return backends.ViewConfig{Filter: p.query} }
-func (p *Pane) Bring(v backends.ViewConfig) tea.Cmd { return p.Look(v.Filter) }
+func (p *Pane) Keep() backends.ViewConfig                   { return backends.ViewConfig{Filter: p.query} }
+func (p *Pane) Bring(v backends.ViewConfig) (tea.Cmd, bool) { return p.Look(v.Filter), true }
 func (p *Pane) CheckView(v backends.ViewConfig) (key string, err error) {
 	if v.Order != "" {
 		return "order", errors.New("a recall has one order: that of the ranks")

@@ -119,20 +119,20 @@ func (p *Pane) Narrow(words string) tea.Cmd {
 	return p.Overview.Apply(words)
 }
 
-// OpenList goes to the items of a place.
-func (p *Pane) OpenList(at desk.ScopeOf) tea.Cmd {
+// OpenList goes to the items of a place; where it cannot, it says why.
+func (p *Pane) OpenList(at desk.ScopeOf) (cmd tea.Cmd, ok bool) {
 	s, err := p.d.Fleet.Store(at.Store)
 	switch {
 	case err != nil:
-		return p.d.Warn("%s", prose.Reason(p.d.Esc, err))
+		return p.d.Warn("%s", prose.Reason(p.d.Esc, err)), false
 	case s.Browser == nil:
-		return p.d.Warn("%s cannot list its items: 3 Recall searches it", at.Store)
+		return p.d.Warn("%s cannot list its items: 3 Recall searches it", at.Store), false
 	}
 	p.Level = LevelItems
 	spec, _ := s.Tier(at.Tier)
 	p.reader.Clear()
-	cmd := p.Items.Open(at, p.Overview.hidden || spec.Hidden)
-	return tea.Batch(cmd, p.layout())
+	cmd = p.Items.Open(at, p.Overview.hidden || spec.Hidden)
+	return tea.Batch(cmd, p.layout()), true
 }
 
 func (p *Pane) Resize(width, height int) tea.Cmd {

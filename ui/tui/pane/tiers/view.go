@@ -29,23 +29,24 @@ func (p *Pane) Keep() backends.ViewConfig {
 }
 
 // Bring shows the tree, or the items of a store.
-func (p *Pane) Bring(v backends.ViewConfig) tea.Cmd {
+func (p *Pane) Bring(v backends.ViewConfig) (tea.Cmd, bool) {
+	was := p.Overview.hidden
 	p.Overview.hidden = v.Hidden
 	if v.Store == "" {
 		p.Level, p.Overview.order = levelOverview, max(slices.Index(treeOrders, v.Order), 0)
-		return tea.Batch(p.Overview.changed(), p.Overview.Apply(v.Filter))
+		return tea.Batch(p.Overview.changed(), p.Overview.Apply(v.Filter)), true
+	}
+	opened, ok := p.OpenList(desk.ScopeOf{Store: v.Store, Tier: v.Tier, Scope: v.Scope})
+	if !ok { // it has said why
+		p.Overview.hidden = was
+		return opened, false
 	}
 	counted := p.Overview.changed()
-	at := desk.ScopeOf{Store: v.Store, Tier: v.Tier, Scope: v.Scope}
-	opened := p.OpenList(at)
-	if p.Items.At != at { // it has said why
-		return tea.Batch(counted, opened)
-	}
 	if p.Items.Order = model.Order(v.Order); v.Order != "" && !slices.Contains(p.Items.Orders, p.Items.Order) {
 		p.Items.Order = ""
 		p.d.Warn("%s has no order %q; o goes through those that it has", v.Store, v.Order)
 	}
-	return tea.Batch(counted, opened, p.Items.Narrow(v.Filter))
+	return tea.Batch(counted, opened, p.Items.Narrow(v.Filter)), true
 }
 
 // CheckView takes any store: which ones are open is known when the view is brought.
