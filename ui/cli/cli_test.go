@@ -477,6 +477,7 @@ func TestConfigCommands(t *testing.T) {
 		"[ui.keys]\nX = \"forget\"\n\"ctrl+i\" = \"forget\"\n": ":3:1: [ui.keys] \"ctrl+i\" is no key",
 		"[ui.keys]\n  j = \"edit\"\n":                          ":2:3: [ui.keys] j: ",
 		"[ui]\nkeys = { X = \"nothing\" }\n":                   ":2:1: [ui.keys] X: no act is called",
+		"[ui.keys]\nX = \":view mien\"\n":                      ":2:1: [ui.keys] X: [ui.views] has no view \"mien\"",
 
 		"[ui.views.mine]\n  pane = \"recal\"\n":                                        ":2:3: [ui.views] mine: there is no pane \"recal\"",
 		"[ui.views.mine]\npane = \"audit\"\norder = \"-NOW\"\n":                        ":3:1: [ui.views] mine: there is no column \"NOW\"; there are SEQ; ",
@@ -487,6 +488,7 @@ func TestConfigCommands(t *testing.T) {
 		"[ui.views.mine]\npane = \"health\"\nstore = \"notes\"\n":                      ":1:1: [ui.views] mine: store, tier and scope are for views of the tiers pane",
 		"[ui.views.mine]\npane = \"recall\"\norder = \"STORE\"\n":                      ":3:1: [ui.views] mine: a recall has one order",
 		"[ui.views.\"my list\"]\npane = \"health\"\n":                                  ":1:1: [ui.views] my list: the name of a view is one word",
+		"[ui.views.\"my\\tlist\"]\npane = \"health\"\n":                                ":1:1: [ui.views] my",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -88,9 +88,9 @@ func (a *app) checkConfig() error {
 	return nil
 }
 
-// checkKeys says by line and column which key or view of the console cannot be used.
+// checkConsole says by line and column which key or view of the console cannot be used.
 func checkConsole(cfg *backends.Config) error {
-	if key, err := tui.CheckKeys(cfg.UI.Keys); err != nil {
+	if key, err := tui.CheckKeys(cfg.UI.Keys, cfg.UI.Views); err != nil {
 		return cfg.Wrong("ui.keys", key, err)
 	}
 	if name, key, err := tui.CheckViews(cfg.UI.Views); err != nil {

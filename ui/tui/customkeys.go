@@ -11,6 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"memdesk/backends"
 	"memdesk/ui/act"
 )
 
@@ -45,8 +46,8 @@ func (c customKeys) hotkeys(l *commandLine) (out []act.Act) {
 	return out
 }
 
-// CheckKeys finds a configured key that no terminal sends, that names no act, or that two acts of a place share.
-func CheckKeys(keys map[string]string) (wrong string, err error) {
+// CheckKeys finds a configured key that no terminal sends, that names no act or view, or that two acts of a place share.
+func CheckKeys(keys map[string]string, views map[string]backends.ViewConfig) (wrong string, err error) {
 	c := customKeys(keys)
 	a := NewApp(context.Background(), Options{})
 	table := KeyTable()
@@ -56,9 +57,12 @@ func CheckKeys(keys map[string]string) (wrong string, err error) {
 		case !pressable(key):
 			return key, fmt.Errorf("[ui.keys] %q is no key: write one letter or sign, ctrl+LETTER, or f1 to f12", key)
 		case hot:
-			verb, _, _ := strings.Cut(line, " ")
+			verb, name, _ := strings.Cut(line, " ")
 			if !slices.ContainsFunc(a.Line.Verbs(), func(v act.Act) bool { return v.Verb == verb }) {
 				return key, fmt.Errorf("[ui.keys] %s: there is no command :%s", key, verb)
+			}
+			if _, ok := views[strings.TrimSpace(name)]; verb == "view" && !ok {
+				return key, fmt.Errorf("[ui.keys] %s: [ui.views] has no view %q", key, strings.TrimSpace(name))
 			}
 		case !slices.ContainsFunc(places(table), func(s act.Section) bool {
 			return slices.ContainsFunc(s.Acts, func(b act.Act) bool { return named(b, word) })

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"memdesk/backends"
 	"memdesk/ui/tui"
 )
 
@@ -21,13 +22,15 @@ func TestCheckKeys(t *testing.T) {
 		{"X", "frget", `no act is called "frget"`},
 		{"X", "", `no act is called ""`},
 		{"X", ":frget now", "no command :frget"},
+		{"f2", ":view refused", ""},
+		{"f2", ":view refusde", `[ui.views] has no view "refusde"`},
 		{"ctrl+i", "forget", "is no key"},
 		{"alt+x", "forget", "is no key"},
 		{"xy", "forget", "is no key"},
 		{"\x1b", "forget", "is no key"},
 		{"X", "yes", `no act is called "yes"`}, // questions take no custom keys
 	} {
-		wrong, err := tui.CheckKeys(map[string]string{c.key: c.word})
+		wrong, err := tui.CheckKeys(map[string]string{c.key: c.word}, map[string]backends.ViewConfig{"refused": {Pane: "audit"}})
 		if (err == nil) != (c.want == "") || err != nil && (wrong != c.key || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s = %s: %q, %v, want %q", c.key, c.word, wrong, err, c.want)
 		}
@@ -36,10 +39,10 @@ func TestCheckKeys(t *testing.T) {
 
 // Two custom keys must not conflict with each other either.
 func TestCheckKeysOfOneAct(t *testing.T) {
-	if _, err := tui.CheckKeys(map[string]string{"X": "forget", "ctrl+x": "forget", "D": ":jobs"}); err == nil || !strings.Contains(err.Error(), "every redundant copy") {
+	if _, err := tui.CheckKeys(map[string]string{"X": "forget", "ctrl+x": "forget", "D": ":jobs"}, nil); err == nil || !strings.Contains(err.Error(), "every redundant copy") {
 		t.Errorf("D is a key of conflicts: %v", err)
 	}
-	if _, err := tui.CheckKeys(map[string]string{"X": "forget", "ctrl+x": "forget"}); err != nil {
+	if _, err := tui.CheckKeys(map[string]string{"X": "forget", "ctrl+x": "forget"}, nil); err != nil {
 		t.Errorf("two keys for one act: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -31,6 +32,9 @@ func paneNamed(name string) int {
 	return slices.IndexFunc(registry, func(r registered) bool { return strings.ToLower(r.name) == name })
 }
 
+// oneWord reports whether :view can be typed for a name.
+func oneWord(name string) bool { return name != "" && !strings.ContainsFunc(name, unicode.IsSpace) }
+
 // CheckViews finds a configured view that cannot be brought, and its key at fault; empty: the whole view.
 func CheckViews(views map[string]backends.ViewConfig) (name, key string, err error) {
 	a := NewApp(context.Background(), Options{Sources: desk.Sources{Origins: struct{ desk.OriginSource }{}}}) // with all columns
@@ -39,7 +43,7 @@ func CheckViews(views map[string]backends.ViewConfig) (name, key string, err err
 		var wrong error
 		n := paneNamed(v.Pane)
 		switch {
-		case name == "" || strings.Contains(name, " "):
+		case !oneWord(name):
 			wrong = errors.New("the name of a view is one word")
 		case n < 0:
 			var names []string
@@ -63,7 +67,7 @@ func CheckViews(views map[string]backends.ViewConfig) (name, key string, err err
 func (l *commandLine) saveView(name string) tea.Cmd {
 	a := l.a
 	switch {
-	case name == "" || strings.Contains(name, " "):
+	case !oneWord(name):
 		return a.D.Warn("say one word to keep this view under: :save mine")
 	case a.Side != nil:
 		return a.D.Warn("this list cannot be kept as a view")
