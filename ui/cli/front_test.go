@@ -13,6 +13,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"memdesk/backends"
+	"memdesk/ui/tui"
 )
 
 // TestCompletion: the shell must be offered stores, references, formats and kinds, by the word in the
@@ -121,6 +122,12 @@ func TestTheCommentedConfiguration(t *testing.T) {
 				t.Errorf("what is commented out has %s, and there is no such key", key)
 			}
 		}
+	}
+	if key, err := tui.CheckKeys(config.UI.Keys, config.UI.Views); err != nil {
+		t.Errorf("%s of the example: %v", key, err)
+	}
+	if _, _, err := tui.CheckViews(config.UI.Views); err != nil || len(config.UI.Views) == 0 {
+		t.Errorf("the example has %d views: %v", len(config.UI.Views), err)
 	}
 	for _, key := range keysOf(reflect.TypeFor[backends.Config](), map[reflect.Type]bool{}) {
 		if !regexp.MustCompile(`(?m)^(# )*(` + key + ` = |\[\[?([a-z]+\.)?` + key + `(\.[a-z]+)?\]\]?$)`).Match(b) {
