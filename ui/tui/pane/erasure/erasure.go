@@ -70,11 +70,10 @@ func (p *screen) dueOf(all []operator.ErasureRequest, err error) (n dues) {
 		if r.State == gdpr.StatePlanned && p.D.Erasure.Rules().RequireApproval && p.D.Erasure.BySession(&r.Request) {
 			n.approve++
 		}
-		switch left := r.DaysLeft(now); {
-		case r.Done() || r.PausedSince != "":
-		case left < 0:
+		switch left := r.DaysLeft(now); urgency(r, now) {
+		case paint.ToneBad:
 			n.overdue++
-		case left <= operator.DueWithin:
+		case paint.ToneWarn:
 			if n.soon++; n.soon == 1 || left < n.days {
 				n.days = left
 			}
@@ -139,9 +138,9 @@ func New(d *pane.Bench, at int) (desk.Listing, func() tea.Cmd) {
 		Pane: at, Noun: "request", Name: "erasures",
 		Empty: "No erasure requests. Press `a` to file one.",
 		Columns: []record.Column{
-			{Title: "DUE", Width: 17, Least: 12}, {Title: "STATE", Width: 20, Least: 13}, {Title: "PERSON", Width: 18, Least: 8}, {Title: "REQUEST", Least: 20, Dim: true},
+			{Title: "DUE", Width: 17, Least: 12}, {Title: "STATE", Width: 20, Least: 13}, {Title: "PERSON", Width: 18, Least: 8},
+			{Title: "REQUEST", Least: 20, Dim: true}, // operators type the whole id
 		},
-		// the id has to be typed
 		Traits: record.Traits[operator.ErasureRequest]{Badge: 2, Poll: true, Less: map[int]func(a, b operator.ErasureRequest) int{0: func(a, b operator.ErasureRequest) int { return a.Deadline.Compare(b.Deadline) }}},
 	}
 	kind.Missing = cmp.Or(act.When(d.Erasure == nil, "no erasure desk is attached to this console. An erasure is over all stores: open it without --store and --open"), d.Closed(operator.ReadRequests, "requests to be forgotten"))
@@ -264,15 +263,7 @@ func (p *screen) tick() tea.Cmd {
 }
 
 func erasureRecord(d *desk.Desk, r operator.ErasureRequest) record.Row[operator.ErasureRequest] {
-	esc := d.Esc
-	due := paint.ToneInfo
-	switch left := r.DaysLeft(d.Time.Clock.Now()); {
-	case r.Done() || r.PausedSince != "":
-	case left < 0:
-		due = paint.ToneBad
-	case left <= operator.DueWithin:
-		due = paint.ToneWarn
-	}
+	esc, now := d.Esc, d.Time.Clock.Now()
 	state := paint.ToneInfo
 	switch {
 	case r.Unfinished() || r.Stopped():
@@ -284,9 +275,20 @@ func erasureRecord(d *desk.Desk, r operator.ErasureRequest) record.Row[operator.
 	if r.Done() || r.Subject == "" { // the detail has the pseudonym
 		person = esc.Const("no names")
 	}
-	return record.Row[operator.ErasureRequest]{Key: r.ID, Raw: r, Tones: []paint.Tone{due, state}, Cells: []safetext.Text{
-		esc.Const(strings.TrimPrefix(dueWords(r, d.Time.Clock.Now()), "due ")), esc.Const(erasureWord(r)), person, esc.Line(r.ID),
+	return record.Row[operator.ErasureRequest]{Key: r.ID, Raw: r, Tones: []paint.Tone{urgency(r, now), state}, Cells: []safetext.Text{
+		esc.Const(strings.TrimPrefix(dueWords(r, now), "due ")), esc.Const(erasureWord(r)), person, esc.Line(r.ID),
 	}}
+}
+
+// urgency is bad for a request past its deadline, and a warning from DueWithin days before it.
+func urgency(r operator.ErasureRequest, now time.Time) paint.Tone {
+	switch left := r.DaysLeft(now); {
+	case r.Done() || r.PausedSince != "" || left > operator.DueWithin:
+		return paint.ToneInfo
+	case left < 0:
+		return paint.ToneBad
+	}
+	return paint.ToneWarn
 }
 
 func dueWords(r operator.ErasureRequest, now time.Time) string {
@@ -307,12 +309,11 @@ func dueWords(r operator.ErasureRequest, now time.Time) string {
 // deadlineLine says when a request is due, in the colour of its urgency.
 func deadlineLine(esc safetext.Escaper, r operator.ErasureRequest, now time.Time) text.Line {
 	line := desk.Field("deadline", esc.Sprintf("%s, %s", r.Deadline.Format(time.DateOnly), dueWords(r, now)))
-	switch left := r.DaysLeft(now); {
-	case r.Done() || r.PausedSince != "" || left > operator.DueWithin:
-	case left < 0:
-		line.Kind = text.Bad
-	default:
-		line.Kind = text.Warn
+	switch urgency(r, now) {
+	case paint.ToneBad:
+		return line.As(text.Bad)
+	case paint.ToneWarn:
+		return line.As(text.Warn)
 	}
 	return line
 }
