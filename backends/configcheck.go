@@ -75,7 +75,7 @@ func checkKeys(meta toml.MetaData, fail func(key toml.Key, format string, args .
 			fail(key, "unknown key %s; did you mean %s?", word, strings.ToLower(word))
 		}
 		if t := typeAt(key); key[0] != "store" && t != nil && t.Kind() == reflect.Map && meta.Type(key...) != "Hash" { // the decoder passes over it
-			fail(key, "%s wants %s", key, shapes["map"])
+			fail(key, "%s", wantsTable(key.String()))
 		}
 		if strings.EqualFold(key[0], "store") {
 			spelled[key[0]] = true

@@ -106,23 +106,31 @@ func (ix keyIndex) decodeError(err error) (position, string) {
 		pos = position{n, 1}
 	}
 	if t := wrongShape.FindStringSubmatch(m[3]); t != nil {
-		if t[2] == "slice" && (strings.HasPrefix(t[1], "map") || slices.Contains(blockKeys, m[2])) {
-			return pos, fmt.Sprintf("%s wants blocks: write [[%s]]", m[2], m[2])
+		if slices.Contains(blockKeys, m[2]) {
+			return pos, wantsTable(m[2])
 		}
-		return pos, m[2] + " wants " + cmp.Or(shapes[t[2]], "another value")
+		return pos, m[2] + " wants " + cmp.Or(shapes[t[1]], "another value")
 	}
 	if strings.HasPrefix(m[3], "type mismatch") { // its words name the Go type
-		return pos, m[2] + " wants " + shapes["map"]
+		return pos, wantsTable(m[2])
 	}
 	return pos, m[2] + ": " + m[3]
 }
 
-// blockKeys are the keys of blocks, besides a store's.
-var blockKeys = []string{"operator.role", "audit.anchor", "backup", "recipient"}
+// wantsTable names the header of the table, or of the block, that belongs in the place of a value.
+func wantsTable(key string) string {
+	if slices.Contains(blockKeys, key) {
+		return fmt.Sprintf("%s wants blocks: write [[%s]]", key, key)
+	}
+	return fmt.Sprintf("%s wants a table: write [%s]", key, key)
+}
+
+// blockKeys are the keys of blocks.
+var blockKeys = []string{"store", "operator.role", "audit.anchor", "backup", "recipient"}
 
 // wrongShape is the decoder's word for a value of another type, shapes are ours for the type that it wants.
 var (
-	wrongShape = regexp.MustCompile(`^incompatible types: TOML value has type (.*); destination has type (\w+)$`)
-	shapes     = map[string]string{"slice": `a list, as in ["first", "second"]`, "map": `a table, as in { first = "second" }`, "string": "a text in quotes", "boolean": "true or false",
+	wrongShape = regexp.MustCompile(`^incompatible types: TOML value has type .*; destination has type (\w+)$`)
+	shapes     = map[string]string{"slice": `a list, as in ["first", "second"]`, "string": "a text in quotes", "boolean": "true or false",
 		"bool": "true or false", "integer": "a whole number", "float": "a number"}
 )
