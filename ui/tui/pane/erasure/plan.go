@@ -17,6 +17,7 @@ import (
 	"memdesk/gdpr"
 	"memdesk/gdpr/receipt"
 	"memdesk/gdpr/subject"
+	"memdesk/internal/recalled"
 	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
@@ -720,10 +721,10 @@ func (rq *requests) stepText(ctx context.Context, r operator.ErasureRequest, st 
 	if st.Action == gdpr.Scrub || st.Action == gdpr.OutOfScope {
 		return text.NewPage(head, "")
 	}
-	it, err := rq.stepItem(ctx, st)
+	s, it, err := rq.stepItem(ctx, r, st)
 	body, seen := it.Body, it.Revision
 	switch {
-	case errors.Is(err, model.NotFound):
+	case errors.Is(err, model.NotFound) && !recalled.Only(s): // that recall does not return an item is no proof
 		return text.NewPage(append(head, text.Line{Value: esc.Const("It is gone already."), Kind: text.Note}), "")
 	case err != nil:
 		return text.NewPage(append(head, text.Line{Value: esc.Sprintf("it cannot be shown: %s", prose.Reason(esc, err)), Kind: text.Alert}), "")
@@ -767,13 +768,21 @@ func stepWords(st gdpr.Step) string {
 	return "out of reach: memdesk cannot change it; the receipt names it"
 }
 
-func (rq *requests) stepItem(ctx context.Context, st gdpr.Step) (model.Item, error) {
-	if s, err := rq.D.Fleet.Store(st.Store); err == nil && st.Layer == "quarantine" && s.Quarantine != nil {
+// stepItem reads the item of a step as its plan found it, by recall where the store has nothing else.
+func (rq *requests) stepItem(ctx context.Context, r operator.ErasureRequest, st gdpr.Step) (model.Store, model.Item, error) {
+	s, err := rq.D.Fleet.Store(st.Store)
+	switch {
+	case err != nil:
+		return s, model.Item{}, err
+	case st.Layer == "quarantine" && s.Quarantine != nil:
 		q, err := s.Quarantine.ReadQuarantined(ctx, st.ID)
-		return model.Item{Body: q.Body}, err
+		return s, model.Item{Body: q.Body}, err
+	case s.Browser == nil:
+		it, err := recalled.Read(ctx, s, st.ID, r.Terms()...)
+		return s, it, err
 	}
-	_, it, err := rq.D.Readable(ctx, model.Ref{Store: st.Store, ID: st.ID})
-	return it, err
+	it, err := s.Browser.Read(ctx, st.ID)
+	return s, it, err
 }
 
 func tellPlan(esc safetext.Escaper, e planRow) safetext.Text {

@@ -17,6 +17,7 @@ import (
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/desk/desktest"
 	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/text"
 	"memdesk/ui/tui/pane"
 	"memdesk/ui/tui/record"
 )
@@ -93,6 +94,28 @@ type oneItem struct {
 }
 
 func (o oneItem) Read(context.Context, string) (model.Item, error) { return o.item, nil }
+
+// byRecall is a store without a Browser, where recall returns one item.
+type byRecall struct{ model.Provider }
+
+func (byRecall) Recall(context.Context, model.RecallRequest) (model.RecallResult, error) {
+	return model.RecallResult{Hits: []model.RecallSnippet{{ID: "m1", Snippet: "tea with Ida"}}}, nil
+}
+
+// TestAStepByRecall: the page of a step must show the text that recall returns, and take no silence of recall for an erasure.
+func TestAStepByRecall(t *testing.T) {
+	d := desktest.New(backends.Member{Name: "db", Kind: "gateway", Store: model.Store{Name: "db", Kind: "gateway", Provider: byRecall{}}})
+	page := func(id string) *text.Page {
+		return (&requests{D: &pane.Bench{Desk: d}}).stepText(t.Context(), operator.ErasureRequest{}, gdpr.Step{Store: "db", ID: id, Layer: "item", Action: gdpr.Forget})
+	}
+	if got := page("m1").Body; !strings.Contains(got, "tea with Ida") {
+		t.Errorf("%q", got)
+	}
+	head := page("m2").Head
+	if got := head[len(head)-1].Value.String(); !strings.Contains(got, "recall does not return") {
+		t.Errorf("%q", got)
+	}
+}
 
 // TestARedactionShowsItsMetadata: the detail of a step that edits metadata and text must show both,
 // before and after.
