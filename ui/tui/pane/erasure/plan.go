@@ -191,7 +191,7 @@ func (t *stepCount) join(o stepCount) {
 
 // words count for a row of a list: items and layers, each by its own name.
 func (t stepCount) words() string {
-	return t.said("goes", "go", "redact", "redact", "layer", "layers", "on hold", "on hold", "out of reach", "out of reach")
+	return t.said("goes", "go", "redact", "redact", "layer", "layers", "on hold", "on hold", "out", "out")
 }
 
 // fates says the same in a sentence.
