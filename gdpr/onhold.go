@@ -118,10 +118,15 @@ func (h storeHolds) on(id string) heldBy {
 }
 
 // around is the hold on a path, on a part of the file there, on the file of which the path is a part, or on an item to which the
-// file belongs.
+// file, or a directory above it, belongs.
 func (h storeHolds) around(path string) heldBy {
 	if by := h.file(path); by.request != "" {
 		return by
+	}
+	for in := range above(path) {
+		if by := h.others(besideHash(h.all.key, in)); by.request != "" {
+			return by
+		}
 	}
 	return h.others(besideHash(h.all.key, path))
 }

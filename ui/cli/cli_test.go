@@ -485,7 +485,7 @@ func TestConfigCommands(t *testing.T) {
 		"[ui.views.mine]\npane = \"tiers\"\nstore = \"notes\"\nfilter = \"until:x\"\n": ":4:1: [ui.views] mine: until: ",
 		"[ui.views.mine]\npane = \"tiers\"\norder = \"newest\"\n":                      ":3:1: [ui.views] mine: there is no order \"newest\"; there are most items first; ",
 		"[ui.views]\nmine = { pane = \"tiers\", tier = \"CREW\" }\n":                   ":2:1: [ui.views] mine: which store?",
-		"[ui.views.mine]\npane = \"health\"\nstore = \"notes\"\n":                      ":1:1: [ui.views] mine: store, tier and scope are for views of the tiers pane",
+		"[ui.views.mine]\npane = \"health\"\nstore = \"notes\"\n":                      ":1:1: [ui.views] mine: store, tier, scope and hidden are for views of the tiers pane",
 		"[ui.views.mine]\npane = \"recall\"\norder = \"STORE\"\n":                      ":3:1: [ui.views] mine: a recall has one order",
 		"[ui.views.\"my list\"]\npane = \"health\"\n":                                  ":1:1: [ui.views] my list: the name of a view is one word",
 		"[ui.views.\"my\\tlist\"]\npane = \"health\"\n":                                ":1:1: [ui.views] my",

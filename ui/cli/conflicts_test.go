@@ -40,7 +40,7 @@ func TestConflictsAreListedShownAndResolved(t *testing.T) {
 	const copied = "plan.sync-conflict-20260527-083015-K3ZQ7AB.md"
 	run("conflicts", "list", "--json").want(t, 0, `"copy":"`+copied+`"`, `"base":"plan.md"`, `"tool":"syncthing"`, `"confidence":"certain"`, `"redundant":true`, `"class":"conflict"`)
 	run("conflicts", "list").want(t, 0, "redundant", "differs", "name pattern .sync-conflict-date-time-device")
-	run("conflicts", "show", "vault:"+copied).want(t, 0, "-two", "+2", "may restore", "ancestor")
+	run("conflicts", "show", "vault:"+copied).want(t, 0, "-two", "+2", "may bring", "ancestor")
 	run("conflicts", "show", "vault:"+copied, "--json").want(t, 0, `"hunks":[{`)
 	run("conflicts", "show", "vault:plan.md").want(t, 4, "no conflict copy")
 	run("conflicts", "resolve", "vault:"+copied, "--take", "copy").want(t, 2, "--yes")
