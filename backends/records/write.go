@@ -68,7 +68,9 @@ func (a *store) Retain(ctx context.Context, req model.RetainRequest) (model.Reta
 			}
 			res = model.RetainResult{ID: it.ID, Bytes: it.Bytes, Revision: it.Revision, Warnings: warnings, Displaced: displaced}
 			after = state{it, true}
-			err = req.Foretell(it.Body, res)
+			if _, sent := tx.(MirrorTx); !sent { // behind a server the write is made: nothing may refuse it any more
+				err = req.Foretell(it.Body, res)
+			}
 		}
 		return err
 	})

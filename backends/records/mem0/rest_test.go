@@ -207,6 +207,17 @@ func TestServerChangedUnseen(t *testing.T) {
 	}
 }
 
+// TestServerForetellsNothing: what is told of a write comes before it, or not at all, since it may refuse the write.
+func TestServerForetellsNothing(t *testing.T) {
+	_, url := serve(t, true)
+	full := model.Errorf(model.Internal, "undo", "the disk is full")
+	_, err := remote(t, mem0.Config{}, url).Provider.Retain(t.Context(), model.RetainRequest{ID: "r1", Mode: model.Replace, Content: "new text",
+		Ahead: func(string, model.RetainResult) error { return full }})
+	if err != nil {
+		t.Errorf("refused after the server has made it: %v", err)
+	}
+}
+
 // TestServerLimit: the server returns at most 1000 memories, which must not count as all.
 func TestServerLimit(t *testing.T) {
 	stand, url := serve(t, true)
