@@ -56,7 +56,7 @@ func (h storeHolds) layer(l model.Layer) heldBy {
 		by = h.on(l.ItemID)
 	}
 	if file := heldWith(l); by.request == "" && h.all != nil && h.all.located() && l.Kind == model.LayerDerived && filepath.IsAbs(file) {
-		by = h.file(resolved(file))
+		by = h.around(resolved(file))
 	}
 	return by
 }

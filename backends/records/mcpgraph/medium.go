@@ -32,7 +32,7 @@ func (f *file) kept() (out []records.File, err error) {
 		switch {
 		case !e.Type().IsRegular() || name == base:
 			continue
-		case strings.HasPrefix(name, base+".") && strings.HasSuffix(name, ".tmp"), strings.HasPrefix(name, "."+base+".tmp."), strings.HasPrefix(strings.TrimPrefix(name, "."), base+".aside-"): // with a dot: half written
+		case strings.HasPrefix(name, base+".") && strings.HasSuffix(name, ".tmp"), strings.HasPrefix(name, "."+base+".tmp."), strings.HasPrefix(name, base+".aside-"), strings.HasPrefix(name, "."+base+".aside-"): // with a dot: half written
 		case name == stem+".json":
 			why = "the server's older file: open it as a store of its own and erase there too"
 		case strings.HasPrefix(name, base), strings.HasPrefix(name, stem+" "), strings.HasPrefix(name, stem+"."), strings.HasPrefix(name, "."+base):

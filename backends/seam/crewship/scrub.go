@@ -98,7 +98,7 @@ func (w *scrubbing) file(f file) {
 		w.Link(f.dir, f.id(), f.Path)
 	case w.Req.Dry && (f.isItem() || isIndex(path.Base(f.Path)) || strings.HasSuffix(f.Path, ".lock")): // not asked about
 	case f.Repository, f.isItem(), f.Meta.Kind != rootdir.File: // git keeps a repository
-	case isIndex(path.Base(f.Path)):
+	case f.memory != nil && isIndex(path.Base(f.Path)):
 		if path.Base(f.Path) == indexName && !slices.Contains(w.Req.HeldFiles, f.index()) {
 			n, err := w.index(f)
 			w.Add(f.id(), "rows removed, index optimised, VACUUM, checkpoint TRUNCATE", n, err)

@@ -211,7 +211,7 @@ func (s *store) value() model.Store {
 		Scanner:    quarantine.HermesRules,
 		Notes:      s.notes,
 		Provider:   s, Browser: s, Quarantine: s, Names: s, Maintainer: s,
-		Address: s.address, Beside: s.beside, Rewrites: s.rewrites,
+		Address: s.address, PathOf: s.pathOf, Beside: s.beside, Rewrites: s.rewrites,
 	}
 }
 
@@ -280,3 +280,10 @@ func unscoped(op, workspace, crew, agent string) error {
 }
 
 func revisionOf(text string) model.Revision { return model.RevisionOf(model.Document{Body: text}) }
+
+func (s *store) pathOf(id string) (dir, file string) {
+	if to, ok := parseID(id); ok && to.pending != "" && s.home != "" {
+		return s.home, pendingDir + "/" + to.pending + ".json"
+	}
+	return s.path, id
+}

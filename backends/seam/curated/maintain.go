@@ -105,7 +105,7 @@ func memoryLayer(dir string, f walk.Found) layer {
 // pendingLayer is a file of the proposals' directory dir.
 func pendingLayer(dir string, f walk.Found) layer {
 	l := layerOf(dir, f)
-	l.pending, l.ID = true, path.Join(pendingDir, l.name)
+	l.pending, l.ID, l.HeldWith = true, path.Join(pendingDir, l.name), filepath.Join(dir, filepath.FromSlash(f.Path))
 	if name, ok := proposalName(l.name); ok && l.Readable {
 		l.Kind, l.ItemID = model.LayerItem, TierPending+"/"+name
 	}

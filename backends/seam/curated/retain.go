@@ -128,7 +128,10 @@ func (s *store) rewrites(ctx context.Context, req model.RetainRequest) (ids []st
 	}
 	_ = d.Close() // read only
 	name, ok := p.file()
-	if e, err := files[indexOf(name)].matching(p.Payload.OldText); ok && err == nil && p.Payload.Action != "add" {
+	if ok && p.Payload.Action == "add" {
+		return []string{name + "/" + hashOf(trim(p.Payload.Content))}, nil
+	}
+	if e, err := files[indexOf(name)].matching(p.Payload.OldText); ok && err == nil {
 		ids = append(ids, name+"/"+e.hash)
 	}
 	return ids, nil

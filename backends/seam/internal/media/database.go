@@ -161,10 +161,10 @@ func (d *Database) OpenLayer(ctx context.Context, id string) (io.ReadCloser, err
 	if err != nil {
 		return nil, litefile.Worded("layer", err)
 	}
-	r := &reader{Reader: f, close: f.Close}
 	if len(d.Apart) == 0 || path != d.Path {
-		return r, nil
+		return f, nil
 	}
+	r := &reader{Reader: f, close: f.Close}
 	theirs, others, err := d.apart(ctx, f)
 	switch {
 	case err != nil && id == d.ApartLayer:
@@ -173,6 +173,7 @@ func (d *Database) OpenLayer(ctx context.Context, id string) (io.ReadCloser, err
 	case err != nil: // whatever it holds
 	case id == d.Layer:
 		r.Reader = others
+		return whole{r, f.Fd}, nil
 	case theirs == nil:
 		r.Reader = strings.NewReader("")
 	default:
@@ -193,6 +194,14 @@ func (d *Database) apart(ctx context.Context, f *sharedfd.File) (theirs, others 
 	theirs, others, err = db.Apart(ctx, f, info.Size(), d.Apart...)
 	return theirs, others, errors.Join(err, db.Close())
 }
+
+// whole is the layer of the file itself, which has its attributes.
+type whole struct {
+	*reader
+	fd func() uintptr
+}
+
+func (w whole) Fd() uintptr { return w.fd() }
 
 type reader struct {
 	io.Reader
