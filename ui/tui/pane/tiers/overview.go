@@ -178,13 +178,18 @@ func (o *overview) tallied(m tallied) tea.Cmd {
 		m.Counts = old.Counts // old counts stay, with the reason
 	}
 	o.Tallies[m.store] = m
+	o.foldToFit()
+	return o.changed()
+}
+
+// foldToFit begins with the overview of all stores where the tree has no room, while nobody has begun to read.
+func (o *overview) foldToFit() {
 	if !o.begun && !o.d.Spoken && len(o.d.Fleet.Members()) > 1 && o.p.height > 0 {
 		room := o.d.Split(desk.Halves{}, desk.Asks{Width: o.p.width, Height: o.p.height}).ListHeight - 1
-		if len(o.drawn(o.stored(), false)) > room { // the overview of all stores, while nobody has begun to read
+		if len(o.drawn(o.stored(), false)) > room {
 			o.foldStores()
 		}
 	}
-	return o.changed()
 }
 
 // pulse is the age of a store's counts.

@@ -136,8 +136,14 @@ func (p *Pane) OpenList(at desk.ScopeOf) (cmd tea.Cmd, ok bool) {
 }
 
 func (p *Pane) Resize(width, height int) tea.Cmd {
+	first := p.height == 0
 	p.width, p.height = width, height
-	return tea.Batch(p.Overview.Resize(width, height), p.layout())
+	var counted tea.Cmd
+	if first && len(p.Overview.Tallies) > 0 { // they came before the size
+		p.Overview.foldToFit()
+		counted = p.Overview.changed()
+	}
+	return tea.Batch(counted, p.Overview.Resize(width, height), p.layout())
 }
 
 // layout gives the reader the room of its level.

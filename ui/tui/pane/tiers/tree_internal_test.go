@@ -139,6 +139,13 @@ func TestTheTreeBeginsWithTheStores(t *testing.T) {
 			t.Errorf("%s: %d rows, want %d", c.why, got, c.want)
 		}
 	}
+	p := New(pane.NewBench(desktest.New(a, b)), 0)
+	p.Update(tallied{store: "a", Counts: counts})
+	p.Update(tallied{store: "b", Counts: counts})
+	p.Resize(100, 8)
+	if got := len(p.Overview.drawn(p.Overview.stored(), false)); got != 2 {
+		t.Errorf("counted before the size is known: %d rows, want 2", got)
+	}
 }
 
 // TestAReturnUnfolds what hides the row of a place, not the row itself.
