@@ -39,7 +39,7 @@ func TestViewsThatLast(t *testing.T) {
 		d.wants(t, strings.Split(strings.TrimSpace(lines), "\n")...)
 		d.keys("esc")
 	}
-	d.line("view daily").await("with hidden › /thursday") // what is short of room leaves the filter
+	d.line("view daily").await("with hidden › /thursday")                               // what is short of room leaves the filter
 	d.keys("1").line("view shut").await(`elsewhere`).wants(t, "Health › ", "┬ store ─") // neither place nor width changes
 	d.line("view odd").await(`crewship has no order "largest"`)
 	d.line("view log").await("no audit log is attached")
