@@ -37,6 +37,9 @@ func oneWord(name string) bool { return name != "" && !strings.ContainsFunc(name
 
 // CheckViews finds a configured view that cannot be brought, and its key at fault; empty: the whole view.
 func CheckViews(views map[string]backends.ViewConfig) (name, key string, err error) {
+	if len(views) == 0 { // no work at the start of a console without views
+		return "", "", nil
+	}
 	a := NewApp(context.Background(), Options{Sources: desk.Sources{Origins: struct{ desk.OriginSource }{}}}) // with all columns
 	for _, name := range slices.Sorted(maps.Keys(views)) {
 		v := views[name]

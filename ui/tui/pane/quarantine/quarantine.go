@@ -337,10 +337,11 @@ func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.Quar
 		case desk.Held(e):
 			words = "`e` releases it: you edit this text, and the scanner checks it. `d` deletes this entry for good."
 		case live != operator.LiveGone && e.SourceID != "":
-			words = "`e` releases it: you edit the source, and the scanner checks that. `d` deletes this entry for good; the source stays as it is."
+			edit := "edit the source"
 			if live == operator.LivePoisoned && !e.FalsePositive {
-				words = strings.Replace(words, "edit the source", "edit the poison out of the source", 1)
+				edit = "edit the poison out of the source"
 			}
+			words = "`e` releases it: you " + edit + ", and the scanner checks that. `d` deletes this entry for good; the source stays as it is."
 		}
 		foot = append(foot, text.Advice(esc, words))
 	}
