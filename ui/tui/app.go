@@ -136,7 +136,7 @@ func (a *App) Update(msg tea.Msg) (m tea.Model, cmd tea.Cmd) {
 		return a, tea.Quit
 	}
 	cmd = a.handle(msg)
-	if a.from != nil && a.Tiers.Level < a.from.level { // the operator went above the place
+	if a.from != nil && a.Tiers.Depth() < a.from.depth { // the operator went above the place
 		a.from = nil
 	}
 	return a, tea.Batch(cmd, a.watchBusy())

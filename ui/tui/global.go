@@ -53,7 +53,7 @@ func (a *App) global() []act.Act {
 }
 
 func (a *App) back() tea.Cmd {
-	if o := a.from; o != nil && a.Side == nil && a.Tiers.Level == o.level && !a.Tiers.Filtered() { // to where the place was opened
+	if o := a.from; o != nil && a.Side == nil && a.Tiers.Depth() == o.depth && !a.Tiers.Filtered() { // to where the place was opened
 		cmd := tea.Batch(a.Tiers.Back(), a.Enter(o.pane))
 		if o.side != nil {
 			cmd = tea.Batch(cmd, a.enterSide(o.side))

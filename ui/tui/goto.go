@@ -18,14 +18,14 @@ import (
 type origin struct {
 	pane  int
 	side  *Side
-	level int // of the place
+	depth int // of the place
 }
 
 // jump opens a place in the Tiers pane.
 func (a *App) jump(open func() tea.Cmd) tea.Cmd {
 	from := &origin{pane: a.Active, side: a.Side}
 	cmd := tea.Batch(a.Enter(PaneTiers), open())
-	if from.level = a.Tiers.Level; from.pane != PaneTiers {
+	if from.depth = a.Tiers.Depth(); from.pane != PaneTiers {
 		a.from = from
 	}
 	return cmd

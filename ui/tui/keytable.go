@@ -11,7 +11,6 @@ import (
 	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/text"
 	"memdesk/ui/tui/pane/erasure"
-	"memdesk/ui/tui/pane/tiers"
 	"memdesk/ui/tui/task"
 )
 
@@ -39,10 +38,8 @@ func KeyTable() []act.Section {
 	add(sectionEverywhere, a.global())
 	add("1 Health", a.Panes[PaneHealth].Bindings())
 	add("2 Tiers: stores, scopes, tiers", t.Bindings())
-	t.Level = tiers.LevelItems
-	add("2 Tiers: items", t.Bindings())
-	t.Level = tiers.LevelItem
-	add("2 Tiers: one item", t.Bindings())
+	add("2 Tiers: items", t.Items.Bindings())
+	add("2 Tiers: one item", t.Items.ItemPage.Bindings())
 	a.Pages.Overlay = a.Pages.newOverlay("")
 	a.Pages.Overlay.Pager.Search.Needle = text.NewNeedle("x")
 	add("A text on the whole screen", a.searchKeys())
@@ -51,8 +48,8 @@ func KeyTable() []act.Section {
 	add("3 Recall", r.Bindings())
 	r.Input.Focus = true
 	add("3 Recall: typing", r.Bindings())
-	r.Input.Focus, r.Reading = false, true
-	add("3 Recall: the item of a hit", r.Bindings())
+	r.Input.Focus = false
+	add("3 Recall: the item of a hit", r.ItemPage.Bindings())
 	add("4 Quarantine", a.Panes[PaneQuarantine].Bindings())
 	add("5 Conflicts", a.Panes[PaneConflicts].Bindings())
 	add("6 Erasure", a.Panes[PaneErasure].Bindings())

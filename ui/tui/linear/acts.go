@@ -84,7 +84,7 @@ func (l *linear) onItem(a act.Act, argument string) tea.Cmd {
 	ref, why := l.item(argument)
 	if why == "" {
 		shown := &pane.Reader{Want: pane.Reading{Ref: ref}, Shown: ref, Rev: l.seen[ref]}
-		k, _ := act.Find(pane.ItemPage{D: l.a.D, Reader: shown}.Bindings(), a.Keys[0])
+		k, _ := act.Find((&pane.ItemPage{D: l.a.D, Reader: shown}).Bindings(), a.Keys[0])
 		return l.perform(k, "")
 	}
 	if k, ok := l.own(a); ok && !strings.Contains(argument, ":") {

@@ -11,12 +11,14 @@ import (
 	"memdesk/ui/tui/edit"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
-// ItemPage is one item on the whole screen. Its acts are the same wherever it was opened from.
+// ItemPage is one item on the whole screen, over the list it was opened from. Its acts are the same in every pane.
 type ItemPage struct {
 	D      *Bench
 	Reader *Reader
+	On     bool                                // it covers the list
 	Of     string                              // the kind of its neighbours, in words
 	Place  string                              // where back goes
 	Step   func(by int) tea.Cmd                // to a neighbour
@@ -25,10 +27,26 @@ type ItemPage struct {
 	Row    func() (row desk.Datum, why string) // of the list it was opened from, or why there is none
 }
 
-// ref is the item that is or will be shown.
-func (p ItemPage) ref() model.Ref { return p.Reader.Want.Ref }
+// OnScreen is the text of the item; nil while the list is shown.
+func (p *ItemPage) OnScreen() *text.Pager {
+	if p.On {
+		return p.Reader.Pager
+	}
+	return nil
+}
 
-func (p ItemPage) noEdit() string { return edit.NoEdit(p.D.Desk, p.ref().Store) }
+// Position is the place in the text; busy: the item is still being read.
+func (p *ItemPage) Position() (at safetext.Text, busy bool) {
+	return p.Reader.Pager.Position(), p.Reader.Busy || p.Reader.Pager.Busy
+}
+
+// Refresh reads the item again.
+func (p *ItemPage) Refresh() tea.Cmd { return p.Reader.Open(p.Reader.Want, true) }
+
+// ref is the item that is or will be shown.
+func (p *ItemPage) ref() model.Ref { return p.Reader.Want.Ref }
+
+func (p *ItemPage) noEdit() string { return edit.NoEdit(p.D.Desk, p.ref().Store) }
 
 // NoHistory says why a store has no versions to show.
 func NoHistory(d *desk.Desk, store string) string {
@@ -42,7 +60,7 @@ func NoHistory(d *desk.Desk, store string) string {
 	return ""
 }
 
-func (p ItemPage) Bindings() []act.Act {
+func (p *ItemPage) Bindings() []act.Act {
 	return append([]act.Act{
 		{Keys: []string{"n"}, Name: "next", Doc: "the next " + p.Of, Why: p.Alone, Do: func() tea.Cmd { return p.Step(1) }},
 		{Keys: []string{"p"}, Name: "previous", Doc: "the " + p.Of + " before", Why: p.Alone, Do: func() tea.Cmd { return p.Step(-1) }},
@@ -60,14 +78,14 @@ func (p ItemPage) Bindings() []act.Act {
 }
 
 // copyBody copies the text on the screen, not the store's current one.
-func (p ItemPage) copyBody() tea.Cmd {
+func (p *ItemPage) copyBody() tea.Cmd {
 	if p.Reader.Pager.Text == nil || p.Reader.Shown != p.ref() {
 		return p.D.Tell("it is still being read")
 	}
 	return p.D.CopyText(p.D.Esc.LineMax(p.Reader.Shown.ID, prose.MaxTitle), p.Reader.Pager.Text.Body)
 }
 
-func (p ItemPage) copyRow() tea.Cmd {
+func (p *ItemPage) copyRow() tea.Cmd {
 	row, why := p.Row()
 	if why != "" {
 		return p.D.Tell("%s; y copies its text", why)

@@ -163,6 +163,3 @@ func (r *Reader) Seen(ref model.Ref) model.Revision {
 	}
 	return r.Rev
 }
-
-// Loading reports whether the shown item is not the wanted one yet.
-func (r *Reader) Loading() bool { return r.Busy || r.Pager.Busy }

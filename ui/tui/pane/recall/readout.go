@@ -59,7 +59,7 @@ func (p *Pane) Row(n int) safetext.Text {
 	return p.d.Esc.Sprintf("%s, %s, rank %d there: %s", h.Name, h.Where, h.Rank, h.Snippet)
 }
 
-func (p *Pane) Place(n int) { p.Reading, p.table.Sel = false, p.first+n }
+func (p *Pane) Place(n int) { p.ItemPage.On, p.table.Sel = false, p.first+n }
 
 func (p *Pane) Item(n int) model.Ref { return p.refOf(p.hits[p.first+n]) }
 

@@ -63,18 +63,18 @@ type Pane struct {
 	asked   desk.Pulse // the age of the answers
 	answers []answered
 	hitRows
-	table   list.Table
-	moved   bool // the operator has chosen a row; else the first is selected
-	detail  *text.Pager
-	shown   string
-	rest    list.Rest
-	who     *pane.Writers
-	reader  *pane.Reader
-	Reading bool // one item fills the pane
-	halves  desk.Halves
-	width   int
-	height  int
-	at      int // its address
+	table    list.Table
+	moved    bool // the operator has chosen a row; else the first is selected
+	detail   *text.Pager
+	shown    string
+	rest     list.Rest
+	who      *pane.Writers
+	reader   *pane.Reader
+	ItemPage *pane.ItemPage // of a hit, over the hits
+	halves   desk.Halves
+	width    int
+	height   int
+	at       int // its address
 }
 
 // asking is the question that the stores are being asked, or were asked last.
@@ -87,6 +87,7 @@ type asking struct {
 
 func New(d *pane.Bench, at int) *Pane {
 	p := &Pane{d: d, at: at, ask: d.Asker(at), later: d.Later(at), who: pane.NewWriters(d.Desk, at), reader: pane.NewReader(d.Desk, at)}
+	p.ItemPage = &pane.ItemPage{D: d, Reader: p.reader, Of: "hit", Place: "hits", Step: p.neighbour, Alone: p.alone, Back: p.Back, Row: p.rowOfPage}
 	p.detail, p.rest = text.New(d.St, p.ask), list.NewRest(&d.Loop, at)
 	p.table.Skip = func(i int) bool { return p.rows[i].Heading }
 	p.table.Moved = func() tea.Cmd {
@@ -322,7 +323,7 @@ func (p *Pane) layout() tea.Cmd {
 
 func (p *Pane) Render(width, height int) ([]string, *tea.Position) {
 	st := p.d.St
-	if p.Reading {
+	if p.ItemPage.On {
 		return p.reader.Pager.Framed(width, height), nil
 	}
 	r := st.Row(width).Blank(1)
@@ -349,15 +350,15 @@ func (p *Pane) Crumbs() []safetext.Text {
 	if p.query != "" {
 		out = append(out, p.d.Esc.Line(p.query))
 	}
-	if p.Reading {
+	if p.ItemPage.On {
 		out = append(out, p.d.Esc.Line(p.reader.Want.Ref.String()))
 	}
 	return out
 }
 
 func (p *Pane) Position() (safetext.Text, bool) {
-	if p.Reading {
-		return p.reader.Pager.Position(), p.reader.Loading()
+	if p.ItemPage.On {
+		return p.ItemPage.Position()
 	}
 	hits := 0
 	for _, a := range p.answers {
@@ -385,29 +386,24 @@ func (p *Pane) place(hits int) safetext.Text {
 }
 
 func (p *Pane) Typing() *text.Input {
-	if p.Input.Focus && !p.Reading {
+	if p.Input.Focus && !p.ItemPage.On {
 		return &p.Input
 	}
 	return nil
 }
 
-func (p *Pane) Outermost() bool { return !p.Reading }
+func (p *Pane) Outermost() bool { return !p.ItemPage.On }
 
 func (p *Pane) Back() tea.Cmd {
-	p.Reading = false
+	p.ItemPage.On = false
 	return tea.Batch(p.reader.Pager.EndSearch(), p.layout())
 }
 
-func (p *Pane) OnScreen() *text.Pager {
-	if p.Reading {
-		return p.reader.Pager
-	}
-	return nil
-}
+func (p *Pane) OnScreen() *text.Pager { return p.ItemPage.OnScreen() }
 
 func (p *Pane) Refresh() tea.Cmd {
-	if p.Reading {
-		return p.reader.Open(p.reader.Want, true)
+	if p.ItemPage.On {
+		return p.ItemPage.Refresh()
 	}
 	return p.start()
 }
@@ -417,8 +413,8 @@ func (p *Pane) Unavailable() string    { return p.d.Closed(operator.ReadContent,
 
 func (p *Pane) Bindings() []act.Act {
 	switch {
-	case p.Reading:
-		return p.page().Bindings()
+	case p.ItemPage.On:
+		return p.ItemPage.Bindings()
 	case p.Typing() != nil:
 		leave := func() tea.Cmd {
 			p.Input.Focus = false
@@ -460,15 +456,13 @@ func (p *Pane) writerHere() func(context.Context) (change.Writing, bool) {
 	}
 }
 
-// page is the item of a hit on the whole screen.
-func (p *Pane) page() pane.ItemPage {
-	return pane.ItemPage{D: p.d, Reader: p.reader, Of: "hit", Place: "hits", Step: p.neighbour, Alone: p.alone, Back: p.Back, Row: func() (desk.Datum, string) {
-		h, ok := p.current()
-		if !ok || p.refOf(h) != p.reader.Want.Ref {
-			return desk.Datum{}, "this item is among the hits no more"
-		}
-		return hitDatum(h), ""
-	}}
+// rowOfPage is the hit whose item is on the page.
+func (p *Pane) rowOfPage() (desk.Datum, string) {
+	h, ok := p.current()
+	if !ok || p.refOf(h) != p.reader.Want.Ref {
+		return desk.Datum{}, "this item is among the hits no more"
+	}
+	return hitDatum(h), ""
 }
 
 func (p *Pane) refOf(h hitRow) model.Ref { return model.Ref{Store: h.Store, ID: h.Hit.ID} }
@@ -494,7 +488,7 @@ func (p *Pane) unreadable(h hitRow) string {
 }
 
 func (p *Pane) readHere() tea.Cmd {
-	p.Reading = true
+	p.ItemPage.On = true
 	return tea.Batch(p.layout(), p.open())
 }
 
@@ -531,7 +525,7 @@ func (p *Pane) alone() string {
 
 // ItemHere is the item at the cursor, or on the whole screen.
 func (p *Pane) ItemHere() model.Ref {
-	if p.Reading {
+	if p.ItemPage.On {
 		return p.reader.Want.Ref
 	}
 	return p.refHere()
@@ -587,7 +581,7 @@ func (p *Pane) exportHits() tea.Cmd {
 }
 
 func (p *Pane) Listed() (desk.Visible, bool) {
-	if p.Reading {
+	if p.ItemPage.On {
 		return desk.Visible{}, false
 	}
 	return desk.Visible{First: 2 + p.statusLines(len(p.statuses())), Top: p.table.Top, Sel: p.table.Sel, N: p.table.N, Height: p.table.Height, Width: p.halves.ListWidth, Aside: desk.HitAside, Move: p.table.Move}, true
@@ -616,7 +610,7 @@ func (p *Pane) before() tea.Cmd {
 
 // Look queries every store.
 func (p *Pane) Look(words string) tea.Cmd {
-	p.Reading = false
+	p.ItemPage.On = false
 	p.Input.Set(words)
 	p.keep()
 	return p.start()

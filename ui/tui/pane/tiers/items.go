@@ -2,84 +2,39 @@ package tiers
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
-	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
-	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/list"
-	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 	"memdesk/ui/tui/pane"
 )
 
-// ItemRow is an item in the list, escaped when its page arrived.
-type ItemRow struct {
-	Header    model.Header
-	title, id safetext.Text
-	tier      safetext.Text
-	size      safetext.Text
-	flags     safetext.Text
-}
-
 // items is the second level of the Tiers pane: a windowed list of headers with a preview.
 type items struct {
 	*list.Browser[ItemRow, markedItem]
-	d      *desk.Desk
-	At     desk.ScopeOf
-	reader *pane.Reader
-	Order  model.Order
-	Orders []model.Order
-	Hidden bool
-	pinned bool        // the reader shows an item that the list has not reached
-	left   []leftPlace // lists left earlier, the last one last
-	who    *pane.Writers
-	pulse  desk.Pulse
-	fit    list.Fit // of the columns below
-	halves desk.Halves
-}
-
-// The columns that share the list with the id.
-const (
-	colTier = iota
-	colOrigin
-	colSize
-	colAge
-	colFlags
-	colTitle // takes what is left
-	colID
-)
-
-var itemTitles = [...]string{"TIER", "ORIGIN", "SIZE", "AGE", "FLAGS", "TITLE", "ID"}
-
-// fitted notes the widths of the rows that have arrived.
-func (l *items) fitted() {
-	for _, r := range l.Window.Rows {
-		who := l.who.Width(model.Ref{Store: l.At.Store, ID: r.Header.ID})
-		for i, width := range []int{r.tier.Width(), who, r.size.Width(), 4, l.flags(r).Width(), r.title.Width(), r.id.Width()} {
-			l.fit.See(i, width, len(itemTitles[i])+1) // and the sign of an order
-		}
-	}
-}
-
-// flags are those of a row, and its part in a conflict as far as pane 5 has looked.
-func (l *items) flags(r ItemRow) safetext.Text {
-	switch part := l.d.Part(model.Ref{Store: l.At.Store, ID: r.Header.ID}); {
-	case part == "":
-		return r.flags
-	case r.flags.IsEmpty():
-		return l.d.Esc.Const(string(part))
-	default:
-		return l.d.Esc.Sprintf("%s %s", l.d.Esc.Const(string(part)), r.flags)
-	}
+	p        *Pane
+	d        *pane.Bench
+	At       desk.ScopeOf
+	reader   *pane.Reader   // of the preview, and of the page
+	ItemPage *pane.ItemPage // of one item, over the list
+	Order    model.Order
+	Orders   []model.Order
+	Hidden   bool
+	pinned   bool        // the reader shows an item that the list has not reached
+	left     []leftPlace // lists left earlier, the last one last
+	who      *pane.Writers
+	pulse    desk.Pulse
+	fit      list.Fit // of the columns
+	halves   desk.Halves
+	width    int
+	height   int
 }
 
 // leftPlace is a list as the operator left it: a return finds it unchanged.
@@ -102,9 +57,10 @@ type markedItem struct {
 	bytes    int64
 }
 
-func newItems(d *desk.Desk, address int, r *pane.Reader) *items {
-	l := &items{d: d, reader: r, who: pane.NewWriters(d, address)}
-	l.Browser = list.NewBrowser(&d.Loop, address, func(r ItemRow) string { return r.Header.ID }, func(r ItemRow) markedItem {
+func newItems(p *Pane) *items {
+	l := &items{p: p, d: p.d, reader: pane.NewReader(p.d.Desk, p.at), who: pane.NewWriters(p.d.Desk, p.at)}
+	l.ItemPage = &pane.ItemPage{D: p.d, Reader: l.reader, Of: "item of the list", Place: "list", Step: l.neighbour, Alone: func() string { return l.Window.Alone() }, Back: l.Back, Row: l.rowOfPage}
+	l.Browser = list.NewBrowser(&p.d.Loop, p.at, func(r ItemRow) string { return r.Header.ID }, func(r ItemRow) markedItem {
 		return markedItem{r.Header.Title, r.Header.Stamp, r.Header.Revision, r.Header.Bytes}
 	})
 	l.Fetcher, l.Moved, l.Hint = l.fetcher, l.preview, "words; ! shows the others; "+operator.QueryTerms
@@ -115,7 +71,7 @@ func newItems(d *desk.Desk, address int, r *pane.Reader) *items {
 	return l
 }
 
-func (l *items) Open(at desk.ScopeOf, hidden bool) tea.Cmd {
+func (l *items) open(at desk.ScopeOf, hidden bool) tea.Cmd {
 	same := at == l.At && hidden == l.Hidden
 	var left leftPlace
 	if at != l.At {
@@ -136,11 +92,20 @@ func (l *items) Open(at desk.ScopeOf, hidden bool) tea.Cmd {
 	case same && l.Window.Hold() != nil:
 		return l.Window.Take(l.fetcher(), l.Window.Hold(), "")
 	}
-	return l.begin()
+	return l.Window.Reset(l.fetcher())
 }
 
-// begin reads the list from its start.
-func (l *items) begin() tea.Cmd { return l.Window.Reset(l.fetcher()) }
+// goTo shows an item at once, and looks for its row in the list of its place.
+func (l *items) goTo(at desk.ScopeOf, hidden bool, id string) tea.Cmd {
+	_ = l.open(at, hidden) // its answer is not awaited: the list begins at the item
+	l.Query, l.Whole = "", nil
+	_ = l.Marks.Filtered("") // all are shown: there is nothing to count
+	l.Window.Fetch = l.fetcher()
+	l.pinned, l.ItemPage.On = true, true
+	list := l.Window.Restart(list.From{})
+	find := l.Seek(func(r ItemRow) bool { return r.Header.ID == id }, l.d.Esc.LineMax(id, prose.MaxTitle))
+	return tea.Batch(list, find, l.layout(), l.reader.Open(pane.Reading{Ref: model.Ref{Store: at.Store, ID: id}}, false), l.reader.Whole())
+}
 
 // read notes the age of the list, from an answer with the list's start.
 func (l *items) read(m list.Fetched[ItemRow]) {
@@ -224,30 +189,48 @@ func (l *items) fetcher() list.Fetcher[ItemRow] {
 	}
 }
 
-// rawID is what the id column shows, before escaping.
-func (r ItemRow) rawID() string {
-	if r.id.IsEmpty() || len(r.Header.ID) > prose.MaxTitle {
-		return ""
+// Enter does nothing: what opens a list has it read.
+func (l *items) Enter() tea.Cmd { return nil }
+
+func (l *items) Unavailable() string { return "" }
+
+func (l *items) Update(msg any) tea.Cmd {
+	switch msg := msg.(type) {
+	case list.Trailed[ItemRow]:
+		return tea.Batch(l.trailed(msg), l.layout())
+	case list.Fetched[ItemRow]:
+		return l.fetched(msg)
+	case list.Walked[ItemRow]:
+		return l.Marks.Walked(&l.d.Loop, msg)
+	case list.FilterDue:
+		return l.Due(msg)
+	case pane.WritersCame:
+		l.who.Take(msg)
+		l.fitted()
+		return l.named()
+	case pane.ReadDue:
+		return l.reader.Due(msg)
+	case pane.ReadDone:
+		return l.reader.Done(msg)
+	case text.LaidOut:
+		l.reader.Pager.Arrive(msg)
 	}
-	return r.Header.ID
+	return nil
 }
 
-func newItemRow(esc safetext.Escaper, h model.Header) ItemRow {
-	r := ItemRow{
-		Header: h,
-		id:     esc.LineMax(h.ID, prose.MaxTitle), tier: esc.Line(h.Tier),
-		title: esc.LineMax(desk.FirstWords(h.Title), prose.MaxTitle),
-		size:  safetext.Const(prose.Size(h.Bytes)),
+func (l *items) fetched(m list.Fetched[ItemRow]) tea.Cmd {
+	if l.d.Glances.Frozen && l.Window.Drop(m) {
+		l.pulse.Failed(l.d.Time.Clock.Now())
+		return nil
 	}
-	if h.Title == "" || h.Title == h.ID {
-		r.title, r.id = r.id, safetext.Text{}
+	l.read(m)
+	cmd := l.Window.Arrive(m)
+	l.fitted() // the widths of the cells decide the layout
+	cmd = tea.Batch(cmd, l.layout())
+	if l.ItemPage.On { // an item that leaves the list does not turn the page
+		return tea.Batch(cmd, l.named())
 	}
-	words := make([]string, len(h.Flags))
-	for i, f := range h.Flags {
-		words[i] = string(f)
-	}
-	r.flags = esc.Line(strings.Join(words, " "))
-	return r
+	return tea.Batch(cmd, l.preview())
 }
 
 func (l *items) trailed(m list.Trailed[ItemRow]) tea.Cmd {
@@ -262,8 +245,10 @@ func (l *items) wanted() pane.Reading {
 	if !ok {
 		return pane.Reading{}
 	}
-	return pane.Reading{Ref: model.Ref{Store: l.At.Store, ID: row.Header.ID}, Terms: text.SearchWords(l.words())}
+	return pane.Reading{Ref: l.refOf(row), Terms: text.SearchWords(l.words())}
 }
+
+func (l *items) refOf(r ItemRow) model.Ref { return model.Ref{Store: l.At.Store, ID: r.Header.ID} }
 
 // words are those that the rows and the preview mark.
 func (l *items) words() string {
@@ -300,180 +285,40 @@ func (l *items) previewed() tea.Cmd {
 	return l.reader.Rest(w)
 }
 
-func (l *items) oneOrder() string {
-	return act.When(len(l.Orders) < 2, "this store has one order only")
+func (l *items) Refresh() tea.Cmd {
+	if l.ItemPage.On {
+		return l.ItemPage.Refresh()
+	}
+	l.who.Anew()
+	return tea.Batch(l.p.Overview.countStore(l.At.Store), l.Window.Refresh(), l.Marks.Filtered(l.Query), l.ItemPage.Refresh())
 }
 
-// nextOrder lists the items in the next order of the store, or in the one before.
-func (l *items) nextOrder(by int) func() tea.Cmd {
-	return func() tea.Cmd {
-		i := max(slices.Index(l.Orders, l.Order), 0)
-		return l.orderBy(string(l.Orders[(i+by+len(l.Orders))%len(l.Orders)]))
+// changed reads the list again after an act.
+func (l *items) changed() tea.Cmd {
+	l.Marks.Clear()
+	l.who.Anew()
+	count := l.p.Overview.countStore(l.At.Store)
+	if l.ItemPage.On {
+		return tea.Batch(count, l.ItemPage.Refresh(), l.Window.Refresh())
 	}
+	l.reader.Clear()
+	return tea.Batch(count, l.layout(), l.Window.Refresh())
 }
 
-// sortKeys are those of every list, as far as the store has orders.
-func (l *items) sortKeys() []act.Act {
-	turned := func() model.Order {
-		return map[model.Order]model.Order{model.OrderNewest: model.OrderOldest, model.OrderOldest: model.OrderNewest}[l.ordered()]
-	}
-	oneWay := func() string {
-		return act.When(!slices.Contains(l.Orders, turned()), "this store has this order one way only")
-	}
-	return []act.Act{
-		{Keys: []string{">"}, Doc: "sort by the next order of the store, as o does", Why: l.oneOrder, Do: l.nextOrder(1)},
-		{Keys: []string{"<"}, Doc: "sort by the order of the store before", Why: l.oneOrder, Do: l.nextOrder(-1)},
-		{Keys: []string{"-"}, Doc: "sort the other way round, where the store can", Why: oneWay, Do: func() tea.Cmd { return l.orderBy(string(turned())) }},
-	}
-}
+func (l *items) Outermost() bool { return false }
 
-// ordered is the order of the list; without a choice it is the store's first.
-func (l *items) ordered() model.Order {
-	if l.Order == "" && len(l.Orders) > 0 {
-		return l.Orders[0]
-	}
-	return l.Order
-}
-
-// orderBy lists the items in an order of the store.
-func (l *items) orderBy(name string) tea.Cmd {
-	if !slices.Contains(l.Orders, model.Order(name)) {
-		return l.d.Tell("the orders of this store: %s", strings.ReplaceAll(strings.Trim(fmt.Sprint(l.Orders), "[]"), " ", ", "))
-	}
-	l.Order = model.Order(name)
-	l.d.Tell("order: %s", name)
-	l.Whole = nil
-	return l.Restart(false)
-}
-
-// withHidden stands before filter and marks: for lack of room the last breadcrumb stays.
-var withHidden = safetext.Const("with hidden")
-
-func (l *items) crumbs(hidden bool) []safetext.Text {
-	esc := l.d.Esc
-	out := []safetext.Text{esc.Line(l.At.Store)}
-	if l.At.Scope != "" {
-		out = append(out, esc.Line(l.At.Scope))
-	}
-	if l.At.Tier != "" {
-		out = append(out, esc.Line(l.At.Tier))
-	} else {
-		out = append(out, esc.Const("all tiers"))
-	}
-	if hidden {
-		out = append(out, withHidden)
-	}
+// Back goes from the page to the list, then takes the filter off, then goes to the row of this list in the tree.
+func (l *items) Back() tea.Cmd {
 	switch {
-	case strings.HasPrefix(l.Query, "!"):
-		out = append(out, esc.Sprintf("/%s (in titles and ids)", esc.Line(l.Query)))
+	case l.ItemPage.On: // the list is at the item, if it is there
+		l.ItemPage.On, l.pinned = false, false
+		return tea.Batch(l.reader.Pager.EndSearch(), l.layout(), l.preview())
 	case l.Query != "":
-		out = append(out, esc.Sprintf("/%s", esc.Line(l.Query)))
+		return l.Apply("")
 	}
-	return append(append(out, l.Marks.Crumb(esc)...), l.Window.Looking(esc)...)
+	l.p.show(l.p.Overview)
+	return tea.Batch(l.p.Overview.goTo(l.At), l.p.Overview.Refresh())
 }
 
-// columns are those that share the list with the id.
-func (l *items) columns() []list.Column {
-	tier, origin := list.Column{Most: 11, Least: 9}, pane.Origin // the detail says who wrote the item
-	if l.At.Tier != "" {
-		tier = list.Column{}
-	}
-	if l.d.Origins == nil {
-		origin = list.Column{}
-	}
-	return []list.Column{tier, origin, {Most: 10, Least: 9}, {Most: 5, Least: 5}, {Most: 18, Least: 8}, {Least: 32}}
-}
-
-// split shares the pane between list and preview anew.
-func (l *items) split(width, height int) {
-	l.halves = l.d.Split(l.halves, desk.Asks{Width: width, Height: height, Rows: l.Steady(), Empty: l.Window.Bare(), Cuts: func(room int) bool {
-		return l.fit[:min(len(l.fit), colID)].Cuts(room-2, l.columns())
-	}})
-}
-
-// widths are the columns for a list; the id has what the titles leave.
-func (l *items) widths(width int) (w [colID + 1]int) {
-	rest := width - 2
-	for i, of := range l.fit.Widths(rest, l.columns()) {
-		w[i] = of
-		rest -= of
-	}
-	if id := l.fit.Width(colID, rest*9/20); rest >= 56 && id > 0 {
-		w[colID] = max(id, rest-l.fit.Width(colTitle, rest))
-	}
-	w[colTitle] = rest - w[colID]
-	return w
-}
-
-func (l *items) render(width, height int) ([]string, *tea.Position) {
-	f := l.halves
-	st := l.d.St
-	l.fitted() // a conflict may have become known
-	c := l.widths(f.ListWidth)
-	list := make([]string, 0, f.ListHeight)
-	h := st.Row(f.ListWidth).Blank(1)
-	cursor := l.Browser.Render(h)
-	if cursor == nil {
-		l.heading(h, c)
-	}
-	list = append(list, h.End())
-	rows, found := l.Window.Rows, l.d.Found(l.words())
-	for i := l.Window.Top; i < min(len(rows), l.Window.Top+l.Window.Height); i++ {
-		list = append(list, l.row(rows[i], i == l.Window.Sel, f.ListWidth, c, found))
-	}
-	list = append(list, l.emptiness(f.ListWidth)...)
-	return l.d.Join(f, list, l.reader.Pager, safetext.Const(desk.ItemAside)), cursor
-}
-
-func (l *items) heading(h *paint.Row, c [colID + 1]int) {
-	st := l.d.St
-	title := func(column int, up, down model.Order) safetext.Text { return l.titled(itemTitles[column], up, down) }
-	h.Blank(1).Col(st.Heading, title(colTitle, "", ""), c[colTitle]).Col(st.Heading, title(colID, model.OrderID, ""), c[colID])
-	h.Col(st.Heading, title(colTier, "", ""), c[colTier]).Col(st.Heading, title(colOrigin, "", ""), c[colOrigin])
-	h.Number(st.Heading, title(colSize, "", model.OrderLargest), c[colSize]-1)
-	h.Number(st.Heading, title(colAge, model.OrderNewest, model.OrderOldest), c[colAge]).Blank(1).Col(st.Heading, title(colFlags, "", ""), c[colFlags])
-}
-
-// titled is the title of a column, with a sign where the list is in one of its orders.
-func (l *items) titled(title string, up, down model.Order) safetext.Text {
-	by := l.ordered()
-	return l.d.St.Sorted(title, by != "" && by == up, by != "" && by == down)
-}
-
-func (l *items) row(it ItemRow, at bool, width int, c [colID + 1]int, found func(string) []safetext.Span) string {
-	st := l.d.St
-	r := st.Highlighted(width, at, !l.Filter.Focus)
-	st.Mark(r, l.Marks.Has(it.Header.ID))
-	r.Find = found
-	r.Col(st.Plain, it.title, c[colTitle]).Col(st.Dim, st.Tail(it.id, it.rawID(), "", c[colID]-1), c[colID])
-	r.Col(st.Dim, it.tier, c[colTier]).Col(st.Dim, l.who.Cell(model.Ref{Store: l.At.Store, ID: it.Header.ID}), c[colOrigin])
-	r.Number(st.Dim, it.size, c[colSize]-1)
-	r.Number(st.Dim, safetext.Const(l.d.Time.Age(it.Header.Modified)), c[colAge]).Blank(1)
-	flags := st.Warn
-	if it.Header.Has(model.FlagBlocked) {
-		flags = st.Bad
-	}
-	return r.Put(flags, l.flags(it)).End()
-}
-
-// emptiness says why there are no rows, what failed, and what to do.
-func (l *items) emptiness(width int) []string {
-	st := l.d.St
-	line := text.Advice(st.Esc, "No items here, hidden ones included. `esc` goes back.")
-	switch {
-	case errors.Is(l.Window.Err, model.InvalidInput) && l.Query != "" && len(l.Window.Rows) == 0:
-		line = text.Advice(st.Esc, "%s. `esc` shows all items, `/` changes the filter.", prose.Reason(st.Esc, l.Window.Err)).As(text.Warn)
-	case l.Window.Err != nil && len(l.Window.Rows) == 0:
-		why := st.Badge(paint.ToneBad, st.Esc.Sprintf("the store does not list: %s", prose.Reason(st.Esc, l.Window.Err)))
-		line = text.Advice(st.Esc, "%s. `ctrl+r` asks again, `esc` goes back.", why).As(text.Bad)
-	case len(l.Window.Rows) > 0 || !l.Window.Loaded:
-		return nil
-	case !l.Window.Trouble(st.Esc).IsEmpty():
-		line = text.Advice(st.Esc, "Nothing was found, but not everything could be looked at. `ctrl+r` asks again.").As(text.Warn)
-	case l.Query != "":
-		line = text.Advice(st.Esc, "Nothing matches %q. `esc` shows all items, `/` changes the filter.", l.Query)
-	case !l.Hidden:
-		line = text.Advice(st.Esc, "No items here. `a` also looks at hidden, archived and bookkeeping ones; `esc` goes back.")
-	}
-	return text.Paragraph(st, line, width)
-}
+// Awaiting: the items of another place, filter or order are being loaded, and no page covers them.
+func (l *items) Awaiting() bool { return !l.ItemPage.On && l.Browser.Awaiting() }

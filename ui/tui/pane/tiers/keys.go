@@ -18,42 +18,15 @@ import (
 	"memdesk/ui/tui/pane"
 )
 
-// The keys of the Tiers pane by its levels, and their acts on the item at the cursor or on marked ones.
+// The keys of the tree, and those of the list of items with their acts on the item at the cursor or on marked ones.
 
-func (p *Pane) Bindings() []act.Act {
-	noEdit := p.item(func(store string) string { return edit.NoEdit(p.d.Desk, store) })
-	switch {
-	case p.Level == levelOverview:
-		out := p.Overview.Bindings()
-		if i := slices.IndexFunc(out, func(b act.Act) bool { return b.Verb == act.Export.Verb }); i >= 0 {
-			out[i].Name = "" // the hints have no room for it
-		}
-		return out
-	case p.Typing() != nil:
-		return p.Items.FilterKeys("items", p.Items.Apply)
-	case p.Level == LevelItems:
-		return slices.Concat(p.Items.Window.StopLooking(&p.d.Loop, p.Items.preview), []act.Act{
-			act.Open.Called("read this item on the whole screen").With(p.noItem, p.readHere),
-			act.Filter.Called("filter the list; the store searches ids, titles and bodies. ! in front leaves out what has the words in its title or id. These terms select by a field: "+operator.QueryTerms).Taking(p.Items.Apply).With(nil, p.Items.StartFilter),
-			act.Edit.With(noEdit, func() tea.Cmd { return p.d.Edits.EditItem(p.Items.wanted().Ref) }),
-			act.Forget.With(p.item(p.d.Locked), p.forgetHere),
-			act.Create.Whole().With(p.noCreate, p.createHere),
-			act.Append.With(noEdit, func() tea.Cmd { return p.d.Edits.AppendItem(p.Items.wanted().Ref) }),
-			act.Hidden.With(nil, p.toggleHidden),
-			act.Order.Taking(p.Items.orderBy).With(p.Items.oneOrder, p.Items.nextOrder(1)),
-			{Keys: []string{"y"}, Name: "copy ref", Doc: "copy the item's reference to the clipboard of the terminal", Why: p.noItem, Do: func() tea.Cmd { return p.d.Copy(p.Items.wanted().Ref) }},
-			{Keys: []string{"Y"}, Doc: "copy the row as one line of JSON", Why: p.noItem, Do: func() tea.Cmd {
-				row, _ := p.Items.Window.Current()
-				return p.d.CopyRow(desk.HeaderDatum(p.Items.At.Store, row.Header).Object())
-			}},
-			act.Export.Whole().With(act.Unless(p.noItem, p.d.NoExport), p.exportTable),
-			{Keys: []string{"m"}, Doc: "markdown rendered, or the text as it is stored", Do: p.reader.ToggleMarkdown},
-			act.History.With(p.item(func(store string) string { return pane.NoHistory(p.d.Desk, store) }), func() tea.Cmd { return change.Versions(p.d.Desk, p.Items.wanted().Ref) }),
-			act.Log.With(act.Unless(p.noItem, p.d.NoLog), func() tea.Cmd { return p.d.Log(p.Items.wanted().Ref) }),
-			{Keys: []string{"left", "h"}, Show: "left", Doc: "back to the stores", Do: p.Back},
-		}, p.Items.sortKeys(), act.Aside(p.reader.Pager, "preview"), p.Items.Marks.Bindings(p.noItem, p.Items.Move), act.Movement(p.Items, "item"))
+// Bindings has hints without the export: there is no room for it.
+func (o *overview) Bindings() []act.Act {
+	out := o.List.Bindings()
+	if i := slices.IndexFunc(out, func(b act.Act) bool { return b.Verb == act.Export.Verb }); i >= 0 {
+		out[i].Name = ""
 	}
-	return p.page().Bindings()
+	return out
 }
 
 func (p *Pane) treeKeys() []act.Act {
@@ -69,83 +42,37 @@ func (p *Pane) treeKeys() []act.Act {
 	}
 }
 
-// page is the item on the whole screen.
-func (p *Pane) page() pane.ItemPage {
-	return pane.ItemPage{D: p.d, Reader: p.reader, Of: "item of the list", Place: "list", Step: p.neighbour, Alone: p.Items.Window.Alone, Back: p.Back, Row: func() (desk.Datum, string) {
-		row, ok := p.Items.Window.Current()
-		if !ok || row.Header.ID != p.reader.Want.Ref.ID {
-			return desk.Datum{}, "this item has no row in the list that is loaded"
-		}
-		return desk.HeaderDatum(p.Items.At.Store, row.Header), ""
-	}}
+func (p *Pane) noList() string {
+	s, err := p.d.Fleet.Store(p.StoreHere())
+	return cmp.Or(p.noRow(), act.When(err != nil, "the store is not open: 1 Health tries it again"), act.When(s.Browser == nil, "this store cannot list its items: 3 Recall searches it"))
 }
 
-// item joins the reasons why an act cannot be done on the item at the cursor.
-func (p *Pane) item(no func(store string) string) func() string {
-	return act.Unless(p.noItem, func() string { return no(p.Items.At.Store) })
-}
-
-func (p *Pane) noItem() string {
-	_, ok := p.Items.Window.Current()
-	return act.When(!ok, "there is no item here")
-}
-
-// place is where a new item would go.
-func (p *Pane) place() desk.ScopeOf {
-	if p.Level != levelOverview {
-		return p.Items.At
+func (p *Pane) noTree() string {
+	switch w := p.Overview.Window; {
+	case len(w.Rows) > 0 || p.Overview.Query != "":
+		return ""
+	case !w.Loaded:
+		return w.Nothing()
 	}
-	return p.Overview.Here().at
+	return "no store is open"
+}
+
+// noRow says why the tree has no row to act on.
+func (p *Pane) noRow() string {
+	if p.Overview.Query != "" {
+		return act.When(len(p.Overview.Window.Rows) == 0, "the filter leaves nothing: esc shows all again")
+	}
+	return p.noTree()
 }
 
 func (p *Pane) noCreate() string {
-	if p.Level == levelOverview && p.noRow() != "" {
+	if p.level == p.Overview && p.noRow() != "" {
 		return p.noRow()
 	}
 	return NoCreateIn(p.d.Desk, p.place().Store)
 }
 
 func (p *Pane) createHere() tea.Cmd { return p.d.Edits.CreateIn(p.place()) }
-
-func (p *Pane) forgetHere() tea.Cmd {
-	if p.Level == LevelItems && p.Items.Marks.N() > 0 {
-		return p.forgetMarked()
-	}
-	ref := p.Items.wanted().Ref
-	return p.d.Removals.Forget(ref, p.reader.Seen(ref), "")
-}
-
-// forgetMarked asks about the marked items, in the order of marking.
-func (p *Pane) forgetMarked() tea.Cmd {
-	m := p.Items.Marks
-	if why := p.d.NoBulk(); why != "" && m.N() > 1 {
-		return p.d.Warn("%s", why)
-	}
-	if why := m.Uncounted(); why != "" {
-		return p.d.Warn("%s", why)
-	}
-	items := make([]change.Target, 0, m.N())
-	for _, id := range m.Order {
-		it := m.Kept[id]
-		items = append(items, change.Target{Ref: model.Ref{Store: p.Items.At.Store, ID: id}, Name: id, Title: it.title, Seen: it.revision, Stamp: it.stamp, Bytes: it.bytes, Hidden: !m.Shown(id)})
-	}
-	if len(items) == 1 {
-		return p.d.Removals.Forget(items[0].Ref, items[0].Seen, items[0].Stamp)
-	}
-	return p.d.Removals.ForgetMany(change.Question{Items: items, Verb: "Forget", What: "item", Filter: p.Items.Query})
-}
-
-// exportTable writes the list with its filter and order, all pages.
-func (p *Pane) exportTable() tea.Cmd {
-	fetch, store := p.Items.Window.Fetch, p.Items.At.Store
-	name := store
-	if p.Items.At.Tier != "" {
-		name += "-" + p.Items.At.Tier
-	}
-	return p.d.Exports.ExportTable(name, func(ctx context.Context, write func(desk.Datum) error) ([]safetext.Text, error) {
-		return list.EachRow(ctx, p.d.Esc, fetch, func(r ItemRow) error { return write(desk.HeaderDatum(store, r.Header)) })
-	})
-}
 
 func (p *Pane) toggleHidden() tea.Cmd {
 	p.Overview.hidden = !p.Overview.hidden
@@ -155,7 +82,7 @@ func (p *Pane) toggleHidden() tea.Cmd {
 	}
 	p.d.Tell("hidden tiers, archived and bookkeeping items are %s", word)
 	cmd := p.Overview.changed()
-	if p.Level == LevelItems {
+	if p.level == p.Items {
 		p.Items.Hidden, p.Items.Whole = p.Overview.hidden, nil
 		cmd = tea.Batch(cmd, p.Items.Restart(false))
 	}
@@ -166,4 +93,116 @@ func (p *Pane) toggleHidden() tea.Cmd {
 func NoCreateIn(d *desk.Desk, store string) string {
 	s, err := d.Fleet.Store(store)
 	return cmp.Or(edit.NoEdit(d, store), act.When(err == nil && !s.Capabilities()["retain"], "this store takes no new items"))
+}
+
+// Bindings are the keys of the list of items, or of the page of one.
+func (l *items) Bindings() []act.Act {
+	noEdit := l.noItemOr(func(store string) string { return edit.NoEdit(l.d.Desk, store) })
+	switch {
+	case l.ItemPage.On:
+		return l.ItemPage.Bindings()
+	case l.Typing() != nil:
+		return l.FilterKeys("items", l.Apply)
+	}
+	return slices.Concat(l.Window.StopLooking(&l.d.Loop, l.preview), []act.Act{
+		act.Open.Called("read this item on the whole screen").With(l.noItem, l.readHere),
+		act.Filter.Called("filter the list; the store searches ids, titles and bodies. ! in front leaves out what has the words in its title or id. These terms select by a field: "+operator.QueryTerms).Taking(l.Apply).With(nil, l.StartFilter),
+		act.Edit.With(noEdit, func() tea.Cmd { return l.d.Edits.EditItem(l.wanted().Ref) }),
+		act.Forget.With(l.noItemOr(l.d.Locked), l.forget),
+		act.Create.Whole().With(l.p.noCreate, l.p.createHere),
+		act.Append.With(noEdit, func() tea.Cmd { return l.d.Edits.AppendItem(l.wanted().Ref) }),
+		act.Hidden.With(nil, l.p.toggleHidden),
+		act.Order.Taking(l.orderBy).With(l.oneOrder, l.nextOrder(1)),
+		{Keys: []string{"y"}, Name: "copy ref", Doc: "copy the item's reference to the clipboard of the terminal", Why: l.noItem, Do: func() tea.Cmd { return l.d.Copy(l.wanted().Ref) }},
+		{Keys: []string{"Y"}, Doc: "copy the row as one line of JSON", Why: l.noItem, Do: func() tea.Cmd {
+			row, _ := l.Window.Current()
+			return l.d.CopyRow(desk.HeaderDatum(l.At.Store, row.Header).Object())
+		}},
+		act.Export.Whole().With(act.Unless(l.noItem, l.d.NoExport), l.exportTable),
+		{Keys: []string{"m"}, Doc: "markdown rendered, or the text as it is stored", Do: l.reader.ToggleMarkdown},
+		act.History.With(l.noItemOr(func(store string) string { return pane.NoHistory(l.d.Desk, store) }), func() tea.Cmd { return change.Versions(l.d.Desk, l.wanted().Ref) }),
+		act.Log.With(act.Unless(l.noItem, l.d.NoLog), func() tea.Cmd { return l.d.Log(l.wanted().Ref) }),
+		{Keys: []string{"left", "h"}, Show: "left", Doc: "back to the stores", Do: l.Back},
+	}, l.sortKeys(), act.Aside(l.reader.Pager, "preview"), l.Marks.Bindings(l.noItem, l.Move), act.Movement(l, "item"))
+}
+
+// Beneath are the keys of the list under the page.
+func (l *items) Beneath() []act.Act {
+	if !l.ItemPage.On {
+		return nil
+	}
+	l.ItemPage.On = false
+	defer func() { l.ItemPage.On = true }()
+	return l.Bindings()
+}
+
+// rowOfPage is the row of the item on the page.
+func (l *items) rowOfPage() (desk.Datum, string) {
+	row, ok := l.Window.Current()
+	if !ok || row.Header.ID != l.reader.Want.Ref.ID {
+		return desk.Datum{}, "this item has no row in the list that is loaded"
+	}
+	return desk.HeaderDatum(l.At.Store, row.Header), ""
+}
+
+func (l *items) noItem() string {
+	_, ok := l.Window.Current()
+	return act.When(!ok, "there is no item here")
+}
+
+// noItemOr joins the reasons why an act cannot be done on the item at the cursor.
+func (l *items) noItemOr(no func(store string) string) func() string {
+	return act.Unless(l.noItem, func() string { return no(l.At.Store) })
+}
+
+func (l *items) readHere() tea.Cmd {
+	l.ItemPage.On = true
+	return tea.Batch(l.layout(), l.reader.Open(l.wanted(), false), l.reader.Whole())
+}
+
+// neighbour turns the page to another item of the list.
+func (l *items) neighbour(by int) tea.Cmd {
+	l.pinned = false
+	return tea.Batch(l.Window.Move(by), l.reader.Open(l.wanted(), false))
+}
+
+// forget asks about the marked items, or about the one at the cursor.
+func (l *items) forget() tea.Cmd {
+	if l.Marks.N() > 0 {
+		return l.forgetMarked()
+	}
+	ref := l.wanted().Ref
+	return l.d.Removals.Forget(ref, l.reader.Seen(ref), "")
+}
+
+// forgetMarked asks about the marked items, in the order of marking.
+func (l *items) forgetMarked() tea.Cmd {
+	m := l.Marks
+	if why := l.d.NoBulk(); why != "" && m.N() > 1 {
+		return l.d.Warn("%s", why)
+	}
+	if why := m.Uncounted(); why != "" {
+		return l.d.Warn("%s", why)
+	}
+	items := make([]change.Target, 0, m.N())
+	for _, id := range m.Order {
+		it := m.Kept[id]
+		items = append(items, change.Target{Ref: model.Ref{Store: l.At.Store, ID: id}, Name: id, Title: it.title, Seen: it.revision, Stamp: it.stamp, Bytes: it.bytes, Hidden: !m.Shown(id)})
+	}
+	if len(items) == 1 {
+		return l.d.Removals.Forget(items[0].Ref, items[0].Seen, items[0].Stamp)
+	}
+	return l.d.Removals.ForgetMany(change.Question{Items: items, Verb: "Forget", What: "item", Filter: l.Query})
+}
+
+// exportTable writes the list with its filter and order, all pages.
+func (l *items) exportTable() tea.Cmd {
+	fetch, store := l.Window.Fetch, l.At.Store
+	name := store
+	if l.At.Tier != "" {
+		name += "-" + l.At.Tier
+	}
+	return l.d.Exports.ExportTable(name, func(ctx context.Context, write func(desk.Datum) error) ([]safetext.Text, error) {
+		return list.EachRow(ctx, l.d.Esc, fetch, func(r ItemRow) error { return write(desk.HeaderDatum(store, r.Header)) })
+	})
 }

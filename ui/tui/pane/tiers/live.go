@@ -35,7 +35,7 @@ func (p *Pane) look() tea.Cmd {
 	cmds := []tea.Cmd{p.Watch()}
 	for _, m := range p.d.Fleet.Members() {
 		s := m.Store
-		if m.Err == nil && s.Browser != nil && (p.Level == levelOverview || m.Name == p.Items.At.Store) && !p.looking[m.Name] {
+		if m.Err == nil && s.Browser != nil && (p.level == p.Overview || m.Name == p.Items.At.Store) && !p.looking[m.Name] {
 			p.looking[m.Name] = true
 			cmds = append(cmds, p.d.Asker(p.at)(func(context.Context) any { return stamped{m.Name, changes.Stamp(s)} }))
 		}
@@ -53,15 +53,15 @@ func (p *Pane) looked(now stamped) tea.Cmd {
 		p.Overview.quiet[now.store] = true
 		cmds = append(cmds, p.Overview.countStore(now.store))
 	}
-	if p.Level == levelOverview || now.store != p.Items.At.Store || !p.Items.Settled() || len(p.d.Exports.Files) > 0 {
+	if p.level == p.Overview || now.store != p.Items.At.Store || !p.Items.Settled() || len(p.d.Exports.Files) > 0 {
 		return tea.Batch(cmds...)
 	}
 	if u := &p.Items.pulse; u.Due(now.stamp, at, every) {
 		u.Ask(now.stamp, at)
 		p.Items.Window.Quiet = true
 		cmds = append(cmds, p.Items.Window.Refresh())
-		if p.reader.Shown == p.reader.Want.Ref {
-			cmds = append(cmds, p.reader.Open(p.reader.Want, true))
+		if r := p.Items.reader; r.Shown == r.Want.Ref {
+			cmds = append(cmds, p.Items.ItemPage.Refresh())
 		}
 	}
 	return tea.Batch(cmds...)

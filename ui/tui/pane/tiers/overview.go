@@ -67,6 +67,8 @@ type overview struct {
 	p       *Pane
 	told    bool // hidden tiers are in the rows that were read out
 	begun   bool // the tree was moved in, folded or filtered: it folds by itself no more
+	width   int
+	height  int
 }
 
 func newOverview(p *Pane) *overview {
@@ -184,8 +186,8 @@ func (o *overview) tallied(m tallied) tea.Cmd {
 
 // foldToFit begins with the overview of all stores where the tree has no room, while nobody has begun to read.
 func (o *overview) foldToFit() {
-	if !o.begun && !o.d.Spoken && len(o.d.Fleet.Members()) > 1 && o.p.height > 0 {
-		room := o.d.Split(desk.Halves{}, desk.Asks{Width: o.p.width, Height: o.p.height}).ListHeight - 1
+	if !o.begun && !o.d.Spoken && len(o.d.Fleet.Members()) > 1 && o.height > 0 {
+		room := o.d.Split(desk.Halves{}, desk.Asks{Width: o.width, Height: o.height}).ListHeight - 1
 		if len(o.drawn(o.stored(), false)) > room {
 			o.foldStores()
 		}
@@ -260,6 +262,9 @@ func near(r tierRow, w desk.ScopeOf) (distance int, ok bool) {
 }
 
 func (o *overview) Update(msg any) tea.Cmd {
+	if counts, ok := msg.(tallied); ok {
+		return o.tallied(counts)
+	}
 	cmd := o.List.Update(msg)
 	if _, ok := msg.(list.Trailed[record.Row[tierRow]]); ok {
 		cmd = tea.Batch(cmd, o.toName())
@@ -531,6 +536,29 @@ func (o *tree) used(t tierRow) (safetext.Text, paint.Tone) {
 		return o.d.St.Gauge(100 * t.bytes / t.spec.Cap)
 	}
 	return o.d.Esc.Sprintf("%s each", prose.ShortCapacity(t.spec)), paint.ToneInfo
+}
+
+// Resize gives the tree its first size: counts that came before it could not fold it.
+func (o *overview) Resize(width, height int) tea.Cmd {
+	first := o.height == 0
+	o.width, o.height = width, height
+	var counted tea.Cmd
+	if first && len(o.Tallies) > 0 {
+		o.foldToFit()
+		counted = o.changed()
+	}
+	return tea.Batch(counted, o.List.Resize(width, height))
+}
+
+func (o *overview) Crumbs() []safetext.Text {
+	var out []safetext.Text
+	if o.order > 0 {
+		out = append(out, o.d.Esc.Const(treeOrders[o.order]))
+	}
+	if o.hidden {
+		out = append(out, withHidden)
+	}
+	return append(out, o.List.Crumbs()...)
 }
 
 func (o *overview) Position() (safetext.Text, bool) {

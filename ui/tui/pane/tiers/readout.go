@@ -18,7 +18,8 @@ import (
 )
 
 func (o *overview) Begin(query string) (tea.Cmd, error) {
-	o.p.Level, o.told = levelOverview, o.hidden
+	o.p.show(o)
+	o.told = o.hidden
 	_, err := o.List.Begin(query)
 	return o.Refresh(), err
 }
@@ -30,7 +31,7 @@ func (o *overview) Changed() bool {
 }
 
 func (o *overview) Place(n int) {
-	o.p.Level = levelOverview
+	o.p.show(o)
 	o.List.Place(n)
 }
 
@@ -118,15 +119,15 @@ func (r *listed) Begin(query string) (tea.Cmd, error) {
 // show brings the pane to the list, without a question of its own.
 func (r *listed) show() {
 	it := r.p.Items
-	r.p.Level = LevelItems
-	_ = it.Open(r.at, r.hidden)
+	r.p.show(it)
+	_ = it.open(r.at, r.hidden)
 	it.Query, it.Order = r.query, r.order
-	_ = it.begin()
+	_ = it.Window.Reset(it.fetcher())
 }
 
 func (r *listed) Changed() bool {
 	order, hidden, it := r.order, r.hidden, r.p.Items
-	if r.p.Level == LevelItems && it.At == r.at {
+	if r.p.level == it && it.At == r.at {
 		r.order, r.hidden = it.Order, it.Hidden
 	}
 	return r.order != order || r.hidden != hidden

@@ -202,7 +202,7 @@ func TestALoadingTreeIsNotEmpty(t *testing.T) {
 
 // TestASizeIsWhole: a size that is cut has lost its unit.
 func TestASizeIsWhole(t *testing.T) {
-	l := &items{d: desktest.New()}
+	l := &items{d: pane.NewBench(desktest.New())}
 	if size := prose.Size(361_800); len(size) >= l.columns()[colSize].Least {
 		t.Errorf("%q has %d columns", size, l.columns()[colSize].Least-1)
 	}

@@ -16,14 +16,14 @@ import (
 // itemOrders are all orders that stores may have.
 var itemOrders = []string{"", string(model.OrderNewest), string(model.OrderOldest), string(model.OrderID), string(model.OrderLargest)}
 
-func (p *Pane) Keep() backends.ViewConfig {
-	if p.Level != levelOverview {
-		at := p.Items.At
-		return backends.ViewConfig{Store: at.Store, Tier: at.Tier, Scope: at.Scope, Filter: p.Items.Query, Order: string(p.Items.Order), Hidden: p.Overview.hidden}
-	}
-	v := backends.ViewConfig{Filter: p.Overview.Query, Hidden: p.Overview.hidden}
-	if p.Overview.order > 0 {
-		v.Order = treeOrders[p.Overview.order]
+func (l *items) Keep() backends.ViewConfig {
+	return backends.ViewConfig{Store: l.At.Store, Tier: l.At.Tier, Scope: l.At.Scope, Filter: l.Query, Order: string(l.Order), Hidden: l.p.Overview.hidden}
+}
+
+func (o *overview) Keep() backends.ViewConfig {
+	v := backends.ViewConfig{Filter: o.Query, Hidden: o.hidden}
+	if o.order > 0 {
+		v.Order = treeOrders[o.order]
 	}
 	return v
 }
@@ -33,7 +33,8 @@ func (p *Pane) Bring(v backends.ViewConfig) (tea.Cmd, bool) {
 	was := p.Overview.hidden
 	p.Overview.hidden = v.Hidden
 	if v.Store == "" {
-		p.Level, p.Overview.order = levelOverview, max(slices.Index(treeOrders, v.Order), 0)
+		p.show(p.Overview)
+		p.Overview.order = max(slices.Index(treeOrders, v.Order), 0)
 		return tea.Batch(p.Overview.changed(), p.Overview.Apply(v.Filter)), true
 	}
 	opened, ok := p.OpenList(desk.ScopeOf{Store: v.Store, Tier: v.Tier, Scope: v.Scope})
