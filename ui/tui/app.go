@@ -139,6 +139,7 @@ func (a *App) Update(msg tea.Msg) (m tea.Model, cmd tea.Cmd) {
 	if a.from != nil && a.Tiers.Depth() < a.from.depth { // the operator went above the place
 		a.from = nil
 	}
+	a.uncover()
 	return a, tea.Batch(cmd, a.watchBusy())
 }
 

@@ -368,6 +368,28 @@ func (a *App) message() (out []string) {
 	return out
 }
 
+// uncover scrolls the list so that a message covers no selected row, and back when it has gone.
+func (a *App) uncover() {
+	p, ok := a.pane().(pointable)
+	if !ok || a.width == 0 || a.tooSmall() {
+		return
+	}
+	list, ok := p.Listed()
+	if !ok {
+		return
+	}
+	status, _ := a.status()
+	covered := len(status) - 1
+	_, height := a.Room()
+	free := height - covered - list.First // lines of the list without a message over them
+	switch full := max(list.N-list.Height, 0); {
+	case list.Sel-list.Top >= free:
+		list.Scroll(list.Sel - list.Top - free + 1)
+	case covered == 0 && list.Top > full: // behind its end the list leaves lines empty
+		list.Scroll(full - list.Top)
+	}
+}
+
 // footer shows the keys that work here. Where they do not all fit, the key of the help is the last.
 func (a *App) footer() string {
 	st := a.D.St

@@ -119,3 +119,21 @@ func TestQuarantineMarksAreKeptByCancel(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// A long answer covers the pane's last lines: the list must leave the selected row to see, even its last one, and stand
+// as before once the answer has gone.
+func TestALongAnswerCoversNoSelectedRow(t *testing.T) {
+	t.Parallel()
+	for _, place := range []string{"store graph", "recall deploy"} {
+		d := atDesk(nil).line(place).await("1 of ").keys("end")
+		line := func() int { above, _, _ := strings.Cut(d.screen(), "▌"); return strings.Count(above, "\n") }
+		was, at := d.underCursor(), line()
+		d.line("go "+strings.Repeat("x", 400)).wants(t, "xxx…", ":messages")
+		if got := d.underCursor(); got != was {
+			t.Errorf("%s: the cursor is on %q, want %q", place, got, was)
+		}
+		if d.keys("#"); line() != at {
+			t.Errorf("%s: without the answer the cursor is on line %d, want %d:\n%s", place, line(), at, d.screen())
+		}
+	}
+}

@@ -154,6 +154,7 @@ type Visible struct {
 	Width       int    // columns of the list; to its right is the detail
 	Aside       string // title of the detail
 	Move        func(by int) tea.Cmd
+	Scroll      func(by int) // without the selection, until the next move
 }
 
 // Beyond are the signs of rows above and below the visible ones.
@@ -178,5 +179,5 @@ const (
 )
 
 func WindowListed[T any](w *list.Window[T], f Halves, first int, aside string, move func(int) tea.Cmd) (Visible, bool) {
-	return Visible{First: first, Top: w.Top, Sel: w.Sel, N: len(w.Rows), Height: w.Height, Width: f.ListWidth, Aside: aside, Move: move}, true
+	return Visible{First: first, Top: w.Top, Sel: w.Sel, N: len(w.Rows), Height: w.Height, Width: f.ListWidth, Aside: aside, Move: move, Scroll: w.Scroll}, true
 }

@@ -65,5 +65,8 @@ func (t *Table) Page(by float64) tea.Cmd {
 	return t.Move(n)
 }
 
+// Scroll moves the rows on the screen, not the selection; behind the last row too, until the next move.
+func (t *Table) Scroll(by int) { t.Top += by }
+
 func (t *Table) Home() tea.Cmd { return t.Move(-t.N) }
 func (t *Table) End() tea.Cmd  { return t.Move(t.N) }

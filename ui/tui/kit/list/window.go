@@ -405,6 +405,9 @@ func (w *Window[T]) Page(by float64) tea.Cmd {
 	return w.Move(n)
 }
 
+// Scroll moves the rows on the screen, not the selection; behind the last row too, until the next move or answer.
+func (w *Window[T]) Scroll(by int) { w.Top += by }
+
 func (w *Window[T]) Home() tea.Cmd {
 	if !w.hasBefore() {
 		return w.Move(-len(w.Rows))

@@ -584,7 +584,7 @@ func (p *Pane) Listed() (desk.Visible, bool) {
 	if p.ItemPage.On {
 		return desk.Visible{}, false
 	}
-	return desk.Visible{First: 2 + p.statusLines(len(p.statuses())), Top: p.table.Top, Sel: p.table.Sel, N: p.table.N, Height: p.table.Height, Width: p.halves.ListWidth, Aside: desk.HitAside, Move: p.table.Move}, true
+	return desk.Visible{First: 2 + p.statusLines(len(p.statuses())), Top: p.table.Top, Sel: p.table.Sel, N: p.table.N, Height: p.table.Height, Width: p.halves.ListWidth, Aside: desk.HitAside, Move: p.table.Move, Scroll: p.table.Scroll}, true
 }
 
 // keep puts what was typed behind the queries of this session.
