@@ -134,10 +134,7 @@ func versionText(d *desk.Desk, ctx context.Context, ref model.Ref, v model.Versi
 
 // sides are the versions to compare, the older one first; a nil newer side is the item as it is now.
 func sides(p *record.List[model.Version]) (old, new *model.Version, why string) {
-	var picked []record.Row[model.Version]
-	for _, id := range p.Marks.Order {
-		picked = append(picked, p.Marks.Kept[id])
-	}
+	picked := p.Marks.Rows()
 	here, ok := p.Window.Current()
 	switch {
 	case !ok:

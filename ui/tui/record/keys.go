@@ -54,6 +54,21 @@ func (p *List[T]) None() string {
 	return act.When(!ok, p.Window.Nothing())
 }
 
+// OnMarks reports whether an act is for the marked rows: a page is about its own row.
+func (p *List[T]) OnMarks() bool { return p.Marks.N() > 0 && !p.Full }
+
+// Chosen are the rows that an act is for: the marked ones, else that at the cursor; hidden is how many of them the filter
+// hides, and why says that this is not known yet.
+func (p *List[T]) Chosen() (rows []Row[T], hidden int, why string) {
+	if p.OnMarks() {
+		return p.Marks.Rows(), p.Marks.Outside(), p.Marks.Uncounted()
+	}
+	if row, ok := p.Window.Current(); ok {
+		rows = append(rows, row)
+	}
+	return rows, 0, ""
+}
+
 // handing are the keys that take rows out of the console.
 func (p *List[T]) handing() []act.Act {
 	var out []act.Act

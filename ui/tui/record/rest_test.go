@@ -2,6 +2,7 @@ package record
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -154,4 +155,34 @@ type asked struct{ open []func(context.Context) any }
 func (q *asked) ask(f func(context.Context) any) tea.Cmd {
 	q.open = append(q.open, f)
 	return nil
+}
+
+// TestAPageIsAboutItsOwnRow: with marks that a filter hides, an act on the list is for them and says so; on a page it is
+// for the row of the page, and the marks are none of its business.
+func TestAPageIsAboutItsOwnRow(t *testing.T) {
+	p, _, _ := restingList(t)
+	chosen := func(what, want string) {
+		t.Helper()
+		rows, hidden, why := p.Chosen()
+		got := fmt.Sprint(hidden, why)
+		for _, r := range rows {
+			got += " " + r.Key
+		}
+		if got != want {
+			t.Errorf("%s: an act is for %q, want %q", what, got, want)
+		}
+	}
+	chosen("nothing marked", "0 0")
+	for _, n := range []int{7, 3} {
+		p.Marks.Add(p.Window.Rows[n])
+	}
+	chosen("two marked", "0 7 3")
+	p.Window.Fetch = func(context.Context, list.From, int) (list.Span[Row[int]], error) { return list.Span[Row[int]]{}, nil }
+	p.Marks.Filtered("x")
+	p.Full = true
+	chosen("on a page", "0 0")
+	p.Full = false
+	if _, _, why := p.Chosen(); why == "" {
+		t.Error("an act on the marks does not wait until those in the filter are known")
+	}
 }

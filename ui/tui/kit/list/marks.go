@@ -119,6 +119,15 @@ func (m *Marks[T, M]) Clear() {
 
 func (m *Marks[T, M]) N() int { return len(m.Kept) }
 
+// Rows are the kept parts of the marked rows, in the order of marking.
+func (m *Marks[T, M]) Rows() []M {
+	out := make([]M, 0, m.N())
+	for _, id := range m.Order {
+		out = append(out, m.Kept[id])
+	}
+	return out
+}
+
 func (m *Marks[T, M]) Has(id string) bool {
 	_, ok := m.Kept[id]
 	return ok

@@ -160,7 +160,7 @@ func (rs *resolutions) conflictKeys(p *record.List[conflict.Copy], aside *layout
 		return noTake(c, conflict.TakeCopy)
 	}
 	take := func(a act.Act, t conflict.Take) act.Act {
-		if p.Marks.N() > 0 && !p.Full {
+		if p.OnMarks() {
 			return a.With(many, func() tea.Cmd { return rs.takeMarked(p, t) })
 		}
 		return a.With(can(func(c conflict.Copy) string { return noTake(c, t) }), func() tea.Cmd { return rs.take(p.Here(), t) })

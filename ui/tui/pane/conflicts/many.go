@@ -40,13 +40,14 @@ var takes = map[conflict.Take]struct{ question, what, verb, done string }{
 // takeMarked asks once whether to keep one side of every marked conflict.
 func (rs *resolutions) takeMarked(p *record.List[conflict.Copy], t conflict.Take) tea.Cmd {
 	d := rs.d
-	if why := p.Marks.Uncounted(); why != "" {
+	rows, hidden, why := p.Chosen()
+	if why != "" {
 		return d.Warn("%s", why)
 	}
 	var all []conflict.Copy
 	left := 0
-	for _, id := range p.Marks.Order {
-		if c := p.Marks.Kept[id].Raw; rs.noResolve(c) == "" && noTake(c, t) == "" {
+	for _, row := range rows {
+		if c := row.Raw; rs.noResolve(c) == "" && noTake(c, t) == "" {
 			all = append(all, c)
 		} else {
 			left++
@@ -55,7 +56,7 @@ func (rs *resolutions) takeMarked(p *record.List[conflict.Copy], t conflict.Take
 	if len(all) == 0 {
 		return d.Warn("none of the marked conflicts can be resolved this way")
 	}
-	hidden, next := p.Marks.Outside(), rs.revived(all, t)
+	next := rs.revived(all, t)
 	return d.Modal.Propose(func(context.Context) (*dialog.Dialog, safetext.Text) {
 		return rs.manyDialog(all, t, left, hidden, next, p.Marks.Clear), safetext.Text{}
 	})

@@ -42,17 +42,11 @@ func (r planRow) items(out []gdpr.Step) []gdpr.Step {
 	return out
 }
 
-// decisions are the items of an act on a plan, each once: the marked ones, else those of the row at the cursor.
-func decisions(p *record.List[planRow]) []gdpr.Step {
-	var all []gdpr.Step
-	if row, ok := p.Window.Current(); p.Marks.N() == 0 || p.Full {
-		if ok {
-			all = row.Raw.items(nil)
-		}
-	} else {
-		for _, key := range p.Marks.Order {
-			all = p.Marks.Kept[key].Raw.items(all)
-		}
+// decisions are the items of an act on a plan, each once, and how many of its rows the filter hides.
+func decisions(p *record.List[planRow]) (all []gdpr.Step, hidden int) {
+	rows, hidden, _ := p.Chosen()
+	for _, row := range rows {
+		all = row.Raw.items(all)
 	}
 	seen := map[model.Ref]bool{}
 	return slices.DeleteFunc(all, func(st gdpr.Step) bool {
@@ -60,7 +54,7 @@ func decisions(p *record.List[planRow]) []gdpr.Step {
 		again := seen[ref]
 		seen[ref] = true
 		return again
-	})
+	}), hidden
 }
 
 func stepRef(st gdpr.Step) model.Ref { return model.Ref{Store: st.Store, ID: st.ID} }
@@ -74,7 +68,7 @@ func planKeys(rq *requests, p *record.List[planRow], r operator.ErasureRequest, 
 			switch {
 			case free() != "":
 				return free()
-			case p.Marks.N() > 0 && !p.Full:
+			case p.OnMarks():
 				return p.Marks.Uncounted()
 			case !some || !row.Raw.decidable():
 				return "this row is no item"
@@ -84,16 +78,18 @@ func planKeys(rq *requests, p *record.List[planRow], r operator.ErasureRequest, 
 			return ""
 		}
 	}
+	decide := func(do func(r operator.ErasureRequest, items []gdpr.Step, hidden int, at *planPlace) tea.Cmd) func() tea.Cmd {
+		return func() tea.Cmd {
+			items, hidden := decisions(p)
+			return do(r, items, hidden, placeIn(p, shown))
+		}
+	}
 	approve := act.Approve.With(func() string { return rq.unasked(r) }, func() tea.Cmd { return rq.approve(r) })
 	out := []act.Act{
 		act.Erase.Called("carry this plan out, after a question").With(free, func() tea.Cmd { return rq.erase(r) }),
-		act.Hold.With(can(planRow.decidable, ""), func() tea.Cmd {
-			return rq.D.Modal.Show(rq.holdDialog(r, decisions(p), p.Marks.Outside(), placeIn(p, shown)))
-		}),
-		act.Lift.Called("lift the hold on this item, the marked ones, or all below this heading").With(can(planRow.held, "it is not on hold"), func() tea.Cmd {
-			return rq.lift(r, decisions(p), p.Marks.Outside(), placeIn(p, shown))
-		}),
-		act.Choose.With(can(planRow.going, "it is on hold"), func() tea.Cmd { return rq.choose(r, decisions(p), p.Marks.Outside(), placeIn(p, shown)) }),
+		act.Hold.With(can(planRow.decidable, ""), decide(rq.hold)),
+		act.Lift.Called("lift the hold on this item, the marked ones, or all below this heading").With(can(planRow.held, "it is not on hold"), decide(rq.lift)),
+		act.Choose.With(can(planRow.going, "it is on hold"), decide(rq.choose)),
 		act.Plan.Called("search every store again and make the plan anew").With(act.Unless(free, rq.D.NoBulk), func() tea.Cmd { return rq.replan(r, placeIn(p, shown)) }),
 	}
 	if r.State == gdpr.StatePlanned && rq.D.Erasure.Rules().RequireApproval { // it comes first
@@ -128,8 +124,8 @@ func (rq *requests) decision(title string, question safetext.Text, items []gdpr.
 	return dlg
 }
 
-// holdDialog asks for the ground of a hold.
-func (rq *requests) holdDialog(r operator.ErasureRequest, items []gdpr.Step, hidden int, at *planPlace) *dialog.Dialog {
+// hold asks for the ground of a hold.
+func (rq *requests) hold(r operator.ErasureRequest, items []gdpr.Step, hidden int, at *planPlace) tea.Cmd {
 	esc := rq.D.Esc
 	stays := "It stays as it is"
 	if len(items) > 1 {
@@ -152,7 +148,7 @@ func (rq *requests) holdDialog(r operator.ErasureRequest, items []gdpr.Step, hid
 		}
 		return rq.replanned(r, err, what, at)
 	}}}
-	return dlg
+	return rq.D.Modal.Show(dlg)
 }
 
 func holdsOf(items []gdpr.Step, ground string) []gdpr.Hold {

@@ -93,7 +93,7 @@ type entries struct{ d *pane.Bench }
 
 // noDiscard says why the entry at the cursor cannot be deleted; what is not filed is a live item.
 func (en *entries) noDiscard(p *record.List[operator.QuarantineEntry]) string {
-	if p.Marks.N() > 0 && !p.Full {
+	if p.OnMarks() {
 		return p.D.Locked("")
 	}
 	return cmp.Or(p.None(), noDiscardOf(p.D, p.Here()))
@@ -102,20 +102,15 @@ func (en *entries) noDiscard(p *record.List[operator.QuarantineEntry]) string {
 // discardHere asks about the entry at the cursor or the marked ones.
 func (en *entries) discardHere(p *record.List[operator.QuarantineEntry]) tea.Cmd {
 	d := en.d
-	if why := p.Marks.Uncounted(); why != "" && !p.Full {
+	rows, _, why := p.Chosen()
+	if why != "" {
 		return d.Warn("%s", why)
 	}
-	if p.Full || p.Marks.N() < 2 { // a page is about its own entry
-		r, _ := p.Window.Current()
-		for _, m := range p.Marks.Kept {
-			if !p.Full {
-				r = m
-			}
-		}
-		if why := noDiscardOf(d.Desk, r.Raw); why != "" {
+	if len(rows) == 1 {
+		if why := noDiscardOf(d.Desk, rows[0].Raw); why != "" {
 			return d.Warn("%s", why)
 		}
-		return en.discard(r.Raw, p.Marks.Clear)
+		return en.discard(rows[0].Raw, p.Marks.Clear)
 	}
 	if why := d.NoBulk(); why != "" {
 		return d.Warn("%s", why)
@@ -123,8 +118,8 @@ func (en *entries) discardHere(p *record.List[operator.QuarantineEntry]) tea.Cmd
 	var items []change.Target
 	entries := map[model.Ref]operator.QuarantineEntry{}
 	left, poisoned := 0, []string{}
-	for _, id := range p.Marks.Order {
-		e := p.Marks.Kept[id].Raw
+	for _, row := range rows {
+		e := row.Raw
 		if noDiscardOf(d.Desk, e) != "" {
 			left++ // live items, and entries of locked stores
 			continue
@@ -133,7 +128,7 @@ func (en *entries) discardHere(p *record.List[operator.QuarantineEntry]) tea.Cmd
 			poisoned = append(poisoned, e.Store+":"+e.Source)
 		}
 		entries[model.Ref{Store: e.Store, ID: e.ID}] = e
-		items = append(items, change.Target{Ref: model.Ref{Store: e.Store, ID: e.ID}, Name: e.Source, Bytes: e.Bytes, Hidden: !p.Marks.Shown(id)})
+		items = append(items, change.Target{Ref: model.Ref{Store: e.Store, ID: e.ID}, Name: e.Source, Bytes: e.Bytes, Hidden: !p.Marks.Shown(row.Key)})
 	}
 	if len(items) == 0 {
 		return d.Warn("none of the marked rows is an entry of a quarantine that can be deleted")
