@@ -456,11 +456,11 @@ const planAgain = ": plan again"
 // ties to the subject are read again just before. called says that it was asked to, and did not answer so:
 // what its steps do not find may have gone with it.
 func (x *run) cascade(ctx context.Context, p *part, s model.Store) (called bool, err error) {
+	if slices.ContainsFunc(p.Steps, func(st Step) bool { return st.Cascade() }) {
+		return false, x.runCascade(ctx, p, s)
+	}
 	if !p.Cascade {
 		return false, nil
-	}
-	if s.Browser == nil {
-		return false, x.runCascade(ctx, p, s)
 	}
 	now, planned := map[string]model.Revision{}, map[string]model.Revision{}
 	for i, st := range p.Steps {

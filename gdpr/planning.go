@@ -190,7 +190,7 @@ func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s 
 // cascades reports whether the store's own cascade removes exactly the plan: every step forgets, and the
 // store ties exactly those items to the id.
 func cascades(s model.Store, q *search, sp *StorePlan) bool {
-	if s.Subjects == nil || !s.Capabilities()["cascade"] || len(sp.Steps) == 0 {
+	if s.Subjects == nil || recallOnly(s) || !s.Capabilities()["cascade"] || len(sp.Steps) == 0 {
 		return false
 	}
 	for _, st := range sp.Steps {

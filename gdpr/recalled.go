@@ -20,6 +20,9 @@ const cascadeID = "(cascade)"
 
 const layerCascade = "cascade"
 
+// Cascade reports whether the step stands for the store's own cascade, which also removes what nobody can list.
+func (st *Step) Cascade() bool { return st.Layer == layerCascade }
+
 // recallOnly reports whether a store's items are known by recall alone.
 func recallOnly(s model.Store) bool { return recalled.Only(s) }
 
@@ -71,7 +74,6 @@ func (sp *StorePlan) planCascade(s model.Store, holds bool) {
 		sp.Problems = append(sp.Problems, "an item of the store is on hold, so its cascade is not used, which names no item: what recall does not give is not known")
 		return
 	}
-	sp.Cascade = true
 	sp.Notes = append(sp.Notes, "the store cannot be listed: what its recall gives is named, and what else it ties to the person's id its own cascade removes unseen")
 	sp.Steps = append(sp.Steps, Step{Store: s.Name, ID: cascadeID, Layer: layerCascade, Action: Scrub,
 		Reason: "the store's own cascade removes what it ties to the person's id; it cannot be listed from here"})

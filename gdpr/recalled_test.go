@@ -98,6 +98,9 @@ func TestAStoreOfFourVerbsErasesByItsOwnCascade(t *testing.T) {
 	if items, _ := p.Count(); items != 2 || actions(p)["far:(cascade)"].Action != gdpr.Scrub || len(p.OverShare(nil)) > 0 {
 		t.Errorf("%d items: %+v", items, actions(p))
 	}
+	if slices.ContainsFunc(p.Stores, func(s gdpr.StorePlan) bool { return s.Store == "far" && s.Cascade }) {
+		t.Error("the plan says that the cascade removes exactly what is listed")
+	}
 	w.complete(p)
 	if diff := cmp.Diff(map[string]string{"d": other + " likes rain"}, far.items); diff != "" {
 		t.Errorf("left (-want +got)\n%s", diff)

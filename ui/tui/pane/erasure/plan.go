@@ -752,6 +752,9 @@ func (rq *requests) stepText(ctx context.Context, r operator.ErasureRequest, st 
 }
 
 func stepWords(st gdpr.Step) string {
+	if st.Cascade() {
+		return "cascade: the store removes what it ties to the person's id, also what cannot be listed from here"
+	}
 	switch st.Action {
 	case gdpr.Forget:
 		return "forget: the item goes, for good"

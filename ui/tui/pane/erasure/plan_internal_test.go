@@ -111,6 +111,9 @@ func TestAStepByRecall(t *testing.T) {
 	if got := page("m1").Body; !strings.Contains(got, "tea with Ida") {
 		t.Errorf("%q", got)
 	}
+	if got := stepWords(gdpr.Step{ID: "(cascade)", Layer: "cascade", Action: gdpr.Scrub}); !strings.Contains(got, "cannot be listed") {
+		t.Errorf("the store's own cascade: %q", got)
+	}
 	head := page("m2").Head
 	if got := head[len(head)-1].Value.String(); !strings.Contains(got, "recall does not return") {
 		t.Errorf("%q", got)
