@@ -123,7 +123,7 @@ func (d *Desk) approve(ctx context.Context, id, planHash, print string, sign fun
 	if err != nil {
 		return Due{}, err
 	}
-	return r.due(now), nil
+	return r.At(now), nil
 }
 
 // mayNotApprove says why a key may not sign; empty when it may. Keys count, not names: one person may have

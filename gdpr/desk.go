@@ -145,7 +145,7 @@ func (d *Desk) File(ctx context.Context, in Intake) (Due, error) {
 	if err != nil {
 		return Due{}, err
 	}
-	out := r.due(d.Clock.Now())
+	out := r.At(d.Clock.Now())
 	out.Note = d.otherRequestsNote(&r)
 	return out, nil
 }
@@ -188,7 +188,7 @@ func (d *Desk) Get(id string) (Due, error) {
 		if err != nil {
 			return Due{}, err
 		}
-		return r.due(d.Clock.Now()), nil
+		return r.At(d.Clock.Now()), nil
 	}
 	all, err := d.List()
 	if err != nil {
@@ -239,7 +239,7 @@ func (d *Desk) List() ([]Due, error) {
 			unread = append(unread, err)
 			continue
 		}
-		out = append(out, r.due(now))
+		out = append(out, r.At(now))
 	}
 	slices.SortStableFunc(out, func(a, b Due) int {
 		return cmp.Or(late(a.Done())-late(b.Done()), a.Deadline.Compare(b.Deadline), strings.Compare(a.ID, b.ID))
@@ -351,59 +351,7 @@ func (d *Desk) amend(ctx context.Context, r *Request, action string, counts map[
 	if err != nil {
 		return Due{}, err
 	}
-	return r.due(d.Clock.Now()), nil
-}
-
-// Extend lengthens the deadline by two months, once. The subject must be told within the first month
-// (Art. 12(3)): told is the day of that notice, empty for today. A later day is refused, and the refusal audited.
-func (d *Desk) Extend(ctx context.Context, id, told string) (Due, error) {
-	const op = "gdpr-extend"
-	r, err := d.load(id)
-	if err != nil {
-		return Due{}, err
-	}
-	now := d.Clock.Now()
-	told = cmp.Or(told, day(now).Format(dateForm))
-	on, err := Received(told, now)
-	if err != nil {
-		return Due{}, err
-	}
-	if received, err := ParseDate(r.Received); err == nil && on.Before(received) {
-		return Due{}, model.Errorf(model.InvalidInput, op, "the person cannot have been told on %s: the request came in on %s", told, r.Received)
-	}
-	if end := r.deadline(now); r.over(op) == nil && !r.Extended && on.After(end) {
-		return Due{}, d.refused(ctx, &r, op,
-			"the month ended on "+end.Format(dateForm)+", and the person has to be told within it (Art. 12(3)): give the day on which the person was told, if that was before")
-	}
-	return d.change(ctx, id, op, func(r *Request) error {
-		if r.Extended {
-			return model.Errorf(model.Conflict, op, "the deadline has been extended already; once is all the law gives")
-		}
-		r.Extended, r.Told = true, told
-		return nil
-	})
-}
-
-// Pause stops the clock while the requester's identity is checked; a second call is Conflict.
-func (d *Desk) Pause(ctx context.Context, id string) (Due, error) {
-	return d.change(ctx, id, "gdpr-pause", func(r *Request) error {
-		if r.PausedSince != "" {
-			return model.Errorf(model.Conflict, "gdpr", "the clock is stopped already, since %s", r.PausedSince)
-		}
-		r.PausedSince = day(d.Clock.Now()).Format(dateForm)
-		return nil
-	})
-}
-
-// Resume restarts the clock.
-func (d *Desk) Resume(ctx context.Context, id string) (Due, error) {
-	return d.change(ctx, id, "gdpr-resume", func(r *Request) error {
-		if r.PausedSince == "" {
-			return model.Errorf(model.Conflict, "gdpr", "the clock is running")
-		}
-		r.resume(d.Clock.Now())
-		return nil
-	})
+	return r.At(d.Clock.Now()), nil
 }
 
 // Choose overrides the policy for items. A store is the one that the last plan showed under its name, before the first

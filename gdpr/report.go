@@ -72,7 +72,7 @@ func (d *Desk) StatusReport(ctx context.Context, id string) (receipt.Report, err
 		return receipt.Report{}, err
 	}
 	now := d.Clock.Now()
-	due := r.due(now)
+	due := r.At(now)
 	rep := receipt.Report{Request: r.ID, Subject: r.Pseudonym, State: string(r.State), Reason: r.Reason, Plan: r.PlanHash, Received: r.Received,
 		Deadline: due.Deadline.Format(dateForm), Due: due.Words, Made: now.UTC().Format(time.RFC3339), Exports: r.exports(true)}
 	if !r.Begun.IsZero() {

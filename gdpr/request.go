@@ -2,7 +2,6 @@ package gdpr
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"memdesk/gdpr/sshsig"
 	"memdesk/gdpr/subject"
 	"memdesk/internal/atomicfile"
-	"memdesk/internal/safetext"
 	"memdesk/model"
 )
 
@@ -216,47 +214,3 @@ func (d *Desk) newRequest(in Intake) (Request, error) {
 	}
 	return r, nil
 }
-
-// Due is a request as lists show it.
-type Due struct {
-	Request
-	Deadline time.Time
-	Overdue  bool
-	Words    string // "overdue by 3 days", "due in 12 days", "paused"
-	// ExportsOpen counts the subject's exports that are neither handed over nor deleted.
-	ExportsOpen int
-	Note        string // of one just filed: the subject's other open requests
-}
-
-// due judges a request's deadline at a time.
-func (r Request) due(now time.Time) Due {
-	out := Due{Request: r, Deadline: r.deadline(now), ExportsOpen: len(r.exports(true))}
-	if r.State == StateApproved && !r.counts(now) {
-		out.State, out.Reason = StatePlanned, "the approval has expired: approve the plan again"
-	}
-	left := int(out.Deadline.Sub(day(now)).Hours() / 24)
-	switch {
-	case r.State == StateComplete:
-		out.Words = "complete"
-		if !r.Finished.IsZero() && day(r.Finished).After(out.Deadline) {
-			out.Words = fmt.Sprintf("complete, %s late", days(daysBetween(out.Deadline, r.Finished)))
-		}
-	case r.State == StateWithdrawn:
-		out.Words = "withdrawn"
-	case r.PausedSince != "" && left < 0: // the clock was stopped after the deadline
-		out.Overdue, out.Words = true, fmt.Sprintf("paused since %s for an identity check, overdue by %s before", r.PausedSince, days(-left))
-	case r.PausedSince != "":
-		out.Words = fmt.Sprintf("paused since %s for an identity check, then %s", r.PausedSince, days(left))
-	case left < 0:
-		out.Overdue, out.Words = true, "overdue by "+days(-left)
-	case left == 0:
-		out.Words = "due today"
-	case left == 1:
-		out.Words = "due tomorrow"
-	default:
-		out.Words = "due in " + days(left)
-	}
-	return out
-}
-
-func days(n int) string { return fmt.Sprintf("%d %s", n, safetext.Noun(int64(n), "day")) }

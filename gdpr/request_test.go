@@ -91,7 +91,7 @@ func TestPauseStopsTheClock(t *testing.T) {
 		t.Fatalf("resumed: %v, %v", got.Deadline, err)
 	}
 	c.Set(c.Now().AddDate(0, 1, 0))
-	if got, _ := d.Get(r.ID); got.Words != "overdue by 5 days" || !got.Overdue {
+	if got, _ := d.Get(r.ID); got.Words != "5 days overdue" || !got.Overdue {
 		t.Errorf("later: %q; want it overdue in words", got.Words)
 	}
 }
@@ -183,7 +183,7 @@ func TestPausedTooLate(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Set(c.Now().AddDate(0, 0, 10))
-	if got, _ := d.Get(r.ID); strings.Contains(got.Words, "-") && strings.Contains(got.Words, "-3") || !got.Overdue || !strings.Contains(got.Words, "overdue by 3 days before") {
+	if got, _ := d.Get(r.ID); strings.Contains(got.Words, "-") && strings.Contains(got.Words, "-3") || !got.Overdue || !strings.Contains(got.Words, "3 days overdue before") {
 		t.Errorf("paused too late: %q, overdue %v", got.Words, got.Overdue)
 	}
 }
@@ -205,7 +205,7 @@ func TestListByDeadline(t *testing.T) {
 	for _, r := range all {
 		words = append(words, r.Words)
 	}
-	if got := strings.Join(words, "; "); got != "overdue by 15 days; due in 8 days; due in 18 days" {
+	if got := strings.Join(words, "; "); got != "15 days overdue; due in 8 days; due in 18 days" {
 		t.Errorf("in words: %s", got)
 	}
 	if r, err := d.Get("SUBJ-2026-01-05"); err != nil || r.Received != "2026-01-05" {

@@ -47,7 +47,7 @@ func (d *Desk) Withdraw(ctx context.Context, id, reason string) (Due, error) {
 		return Due{}, err
 	}
 	d.sweepTemps(id)
-	return r.due(d.Clock.Now()), removeIfThere(d.dir("runs", id+".jsonl"))
+	return r.At(d.Clock.Now()), removeIfThere(d.dir("runs", id+".jsonl"))
 }
 
 // withdraw empties the request. The request's file goes last, except for the run's log: after a crash before

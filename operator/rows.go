@@ -196,9 +196,3 @@ func (r ErasureRequest) Under() bool {
 
 // Stopped reports whether a run began and broke off.
 func (r ErasureRequest) Stopped() bool { return r.State == gdpr.StateRunning && !r.Under() }
-
-// DaysLeft counts whole days to the deadline; negative when it has passed.
-func (r ErasureRequest) DaysLeft(now time.Time) int {
-	y, m, day := now.UTC().Date()
-	return int(r.Deadline.Sub(time.Date(y, m, day, 0, 0, 0, 0, time.UTC)).Hours() / 24)
-}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"memdesk/gdpr"
+	"memdesk/internal/clock"
 	"memdesk/operator"
 	"memdesk/ui/tui/desk/desktest"
 	"memdesk/ui/tui/kit/paint"
@@ -14,8 +15,8 @@ import (
 // TestDeadlines: list and detail must show a deadline with the same urgency, and none where no clock runs.
 func TestDeadlines(t *testing.T) {
 	d := desktest.New()
-	now := d.Time.Clock.Now()
-	y, m, day := now.UTC().Date()
+	now := time.Date(2026, 5, 15, 12, 0, 0, 0, time.UTC)
+	d.Time.Clock = clock.Fixed(now)
 	for _, c := range []struct {
 		left   int
 		state  gdpr.State
@@ -30,12 +31,13 @@ func TestDeadlines(t *testing.T) {
 		{left: 1, words: "due tomorrow", tone: paint.ToneWarn, kind: text.Warn},
 		{left: operator.DueWithin, words: "due in 7 days", tone: paint.ToneWarn, kind: text.Warn},
 		{left: operator.DueWithin + 1, words: "due in 8 days"},
-		{left: -1, paused: "2026-05-01", words: "clock stopped"},
+		{left: -1, paused: now.Format(time.DateOnly), words: "paused since " + now.Format(time.DateOnly) + " for an identity check, 1 day overdue before"},
 		{left: -1, state: gdpr.StateComplete, words: "answered"},
 		{left: 0, state: gdpr.StateWithdrawn, words: "withdrawn"},
 	} {
 		var r operator.ErasureRequest
-		r.State, r.PausedSince, r.Deadline = c.state, c.paused, time.Date(y, m, day+c.left, 0, 0, 0, 0, time.UTC)
+		r.State, r.PausedSince, r.Received = c.state, c.paused, now.AddDate(0, -1, c.left).Format(time.DateOnly)
+		r.Due = r.At(now)
 		line := deadlineLine(d.Esc, r, now)
 		if want := r.Deadline.Format(time.DateOnly) + ", " + c.words; line.Value.String() != want || line.Kind != c.kind {
 			t.Errorf("%d days: %q of kind %d, want %q of kind %d", c.left, line.Value, line.Kind, want, c.kind)

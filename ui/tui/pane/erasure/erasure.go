@@ -40,11 +40,11 @@ const dueEvery = 15 * time.Second
 
 type dueTick struct{}
 
-// dues counts the requests that need an answer soon, the first of them in days days, and those that wait for this
-// operator's approval.
+// dues counts the requests that need an answer soon, and those that wait for this operator's approval.
 type dues struct {
-	soon, overdue, days, approve int
-	unread                       bool // others cannot be read, and may be due
+	soon, overdue, approve int
+	next                   gdpr.Due // the first of soon
+	unread                 bool     // others cannot be read, and may be due
 }
 
 // countDue counts off the update loop, and repeats after dueEvery.
@@ -70,12 +70,12 @@ func (p *screen) dueOf(all []operator.ErasureRequest, err error) (n dues) {
 		if r.State == gdpr.StatePlanned && p.D.Erasure.Rules().RequireApproval && p.D.Erasure.BySession(&r.Request) {
 			n.approve++
 		}
-		switch left := r.DaysLeft(now); urgency(r, now) {
+		switch due := r.At(now); urgency(r, now) {
 		case paint.ToneBad:
 			n.overdue++
 		case paint.ToneWarn:
-			if n.soon++; n.soon == 1 || left < n.days {
-				n.days = left
+			if n.soon++; n.soon == 1 || due.Left < n.next.Left {
+				n.next = due
 			}
 		}
 	}
@@ -87,7 +87,7 @@ func (p *screen) Badge() (safetext.Text, paint.Tone) {
 	wide := width >= paint.WideFrom
 	day, more := "due", ""
 	if wide {
-		day = dueDay(p.due.days)
+		day = p.due.next.Short
 	}
 	if p.due.unread {
 		more = "+"
@@ -276,13 +276,13 @@ func erasureRecord(d *desk.Desk, r operator.ErasureRequest) record.Row[operator.
 		person = esc.Const("no names")
 	}
 	return record.Row[operator.ErasureRequest]{Key: r.ID, Raw: r, Tones: []paint.Tone{urgency(r, now), state}, Cells: []safetext.Text{
-		esc.Const(strings.TrimPrefix(dueWords(r, now), "due ")), esc.Const(erasureWord(r)), person, esc.Line(r.ID),
+		esc.Const(strings.TrimPrefix(r.At(now).Short, "due ")), esc.Const(erasureWord(r)), person, esc.Line(r.ID),
 	}}
 }
 
 // urgency is bad for a request past its deadline, and a warning from DueWithin days before it.
 func urgency(r operator.ErasureRequest, now time.Time) paint.Tone {
-	switch left := r.DaysLeft(now); {
+	switch left := r.At(now).Left; {
 	case r.Done() || r.PausedSince != "" || left > operator.DueWithin:
 		return paint.ToneInfo
 	case left < 0:
@@ -291,24 +291,9 @@ func urgency(r operator.ErasureRequest, now time.Time) paint.Tone {
 	return paint.ToneWarn
 }
 
-func dueWords(r operator.ErasureRequest, now time.Time) string {
-	left := r.DaysLeft(now)
-	switch {
-	case r.State == gdpr.StateWithdrawn:
-		return "withdrawn"
-	case r.Done():
-		return "answered"
-	case r.PausedSince != "":
-		return "clock stopped"
-	case left < 0:
-		return prose.Plural(-left, "day") + " overdue"
-	}
-	return dueDay(left)
-}
-
 // deadlineLine says when a request is due, in the colour of its urgency.
 func deadlineLine(esc safetext.Escaper, r operator.ErasureRequest, now time.Time) text.Line {
-	line := desk.Field("deadline", esc.Sprintf("%s, %s", r.Deadline.Format(time.DateOnly), dueWords(r, now)))
+	line := desk.Field("deadline", esc.Sprintf("%s, %s", r.Deadline.Format(time.DateOnly), r.At(now).Words))
 	switch urgency(r, now) {
 	case paint.ToneBad:
 		return line.As(text.Bad)
@@ -316,17 +301,6 @@ func deadlineLine(esc safetext.Escaper, r operator.ErasureRequest, now time.Time
 		return line.As(text.Warn)
 	}
 	return line
-}
-
-// dueDay is the day of a deadline, from now.
-func dueDay(left int) string {
-	switch left {
-	case 0:
-		return "due today"
-	case 1:
-		return "due tomorrow"
-	}
-	return "due in " + prose.Plural(left, "day")
 }
 
 func erasureWord(r operator.ErasureRequest) string {

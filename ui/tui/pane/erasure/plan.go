@@ -361,7 +361,7 @@ func (rq *requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 	if at != nil {
 		kind.Near, kind.Line = at.near, at.line
 	}
-	return record.Open(rq.D.Desk, fmt.Sprintf("Plan of %s, %s", r.ID, dueWords(r, d.Time.Clock.Now())), kind)
+	return record.Open(rq.D.Desk, fmt.Sprintf("Plan of %s, %s", r.ID, r.At(d.Time.Clock.Now()).Words), kind)
 }
 
 // planPages keeps the plan that the first page has read, in the list's order: it may have 100,000 steps.

@@ -348,7 +348,7 @@ func (rq *requests) reportLines(ctx context.Context, r operator.ErasureRequest) 
 func (rq *requests) deadline(r operator.ErasureRequest) tea.Cmd {
 	d, esc := rq.D, rq.D.Esc
 	dlg := &dialog.Dialog{Title: esc.Const("Deadline"), NoReason: true, Lines: []text.Line{
-		{Value: esc.Sprintf("The deadline of %s: %s, %s", r.ID, r.Deadline.Format(time.DateOnly), dueWords(r, d.Time.Clock.Now())), Kind: text.Title},
+		{Value: esc.Sprintf("The deadline of %s: %s, %s", r.ID, r.Deadline.Format(time.DateOnly), r.At(d.Time.Clock.Now()).Words), Kind: text.Title},
 		{Value: esc.Const("Two further months are allowed once, where the request is complex, and the person is told within the first month (Art. 12(3)). While an identity is checked the clock may stand (Art. 12(6)).")},
 	}}
 	add := func(verb, done string, do func(ctx context.Context, id, told string) error) {
@@ -360,7 +360,7 @@ func (rq *requests) deadline(r operator.ErasureRequest) tea.Cmd {
 		}})
 	}
 	if !r.Extended {
-		if r.DaysLeft(d.Time.Clock.Now()) < 0 {
+		if r.At(d.Time.Clock.Now()).Left < 0 {
 			dlg.Fields = []dialog.Field{{Label: esc.Const("the month is over; the person was told of an extension on (YYYY-MM-DD): ")}}
 		}
 		add("Extend by two months", "extended by two months", d.Erasure.Extend)
