@@ -92,6 +92,11 @@ func withoutMade(path string, file []byte) []byte {
 	case !madeIn.MatchString(path):
 		return file
 	}
+	return inJSON(file, without)
+}
+
+// inJSON leaves something out of a file of JSON, of one value or of one to a line. What is no JSON stays as it is.
+func inJSON(file []byte, without func(value []byte) []byte) []byte {
 	if json.Valid(file) {
 		return without(file)
 	}
@@ -108,11 +113,8 @@ func withoutMade(path string, file []byte) []byte {
 // nothing stands for a member that is left out.
 var nothing = []byte(`"":""`)
 
-// withoutRevision leaves out of a row beside the log the revision that memdesk computed.
+// withoutRevision leaves out of valid JSON the revision that memdesk computed.
 func withoutRevision(row []byte) []byte {
-	if !json.Valid(row) {
-		return row
-	}
 	return madeRevision.ReplaceAll(row, nothing)
 }
 

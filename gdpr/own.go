@@ -115,7 +115,7 @@ func (x *run) words(err error) string {
 // are JSON: they are read as written and with escapes resolved.
 func traced(m *subject.Matcher, theirs func(store, where, id string) bool) func([]byte) bool {
 	return func(entry []byte) bool {
-		if m.NamesBytes(withoutRevision(entry)) {
+		if m.NamesBytes(inJSON(entry, withoutRevision)) {
 			return true
 		}
 		var of struct{ Store, ID, Name, Detail, Client, Session string }
