@@ -65,7 +65,7 @@ func (c *decision) keep(ids ...string) {
 // item whose record names them. Of work items it asks about those on hold, which are few: bd answers each question with an
 // export of all that it has.
 func (c *decision) keepListed(ctx context.Context) error {
-	if c.holds.any == "" || c.store.Rewrites == nil {
+	if !c.holds.any.exists() || c.store.Rewrites == nil {
 		return nil
 	}
 	removed := c.removed()

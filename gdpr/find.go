@@ -184,7 +184,7 @@ func (q *search) note(id, body string, meta []model.Field, near bool) {
 
 // mark notes an item that is on hold.
 func (q *search) mark(id string) {
-	if q.holds.any != "" && q.holds.by(id) != "" {
+	if q.holds.any.exists() && q.holds.by(id) != "" {
 		q.holding[id] = true
 	}
 }

@@ -52,7 +52,7 @@ func redacting(ctx context.Context, st Step) context.Context {
 // medium's own erasure is a cascade, and nothing proves that it spares a held item.
 func (d *Desk) checkHeld(c *model.Call) error {
 	holds, err := d.holdsIn(c.Store)
-	held := holds.any
+	held := holds.any.request
 	if !c.Removes {
 		if held != "" {
 			c.Scrub.Subjects, held = nil, ""
@@ -83,9 +83,9 @@ func (d *Desk) checkHold(ctx context.Context, c *model.Call) error {
 	held := holds.by(id)
 	switch {
 	case isNew:
-		held = holds.grown.request
+		held = holds.added.request
 	case unnamed, cascade:
-		held = holds.any
+		held = holds.any.request
 	}
 	if err != nil && !isNew { // a damaged request keeps nobody from adding items
 		return model.Refuse(string(c.Op), "nobody can say what is on hold: "+err.Error())
@@ -108,7 +108,7 @@ func (d *Desk) checkHold(ctx context.Context, c *model.Call) error {
 // checkBeside refuses to forget an item that would take one on hold along, and a change that would write one
 // beside its own.
 func checkBeside(ctx context.Context, c *model.Call, id string, holds storeHolds) error {
-	if holds.any == "" {
+	if !holds.any.exists() {
 		return nil
 	}
 	var others []string

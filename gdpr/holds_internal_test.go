@@ -42,7 +42,7 @@ func TestAHoldElsewhereNeedsNoKey(t *testing.T) {
 	all := newHolds()
 	all.add(&Request{ID: "er-1", Holds: []Hold{{Store: "far", ID: "f1"}}})
 	s := &model.Store{Name: "parts", Kind: "beads", Location: "/v", Files: []string{"/v/issues.jsonl"}}
-	if in := all.in(s); in.any != "" || in.by("w-1") != "" {
+	if in := all.in(s); in.any.exists() || in.by("w-1") != "" {
 		t.Errorf("%+v; want nothing on hold", in)
 	}
 }
@@ -69,7 +69,7 @@ func TestAHoldKeepsADirectoryBothWays(t *testing.T) {
 		all := newHolds()
 		all.key = key
 		all.add(&Request{ID: "er-1", Holds: []Hold{h}})
-		if in := all.in(tt.in); in.any == "" || in.by(tt.id) == "" || in.by("other.md") != "" && tt.in == vault {
+		if in := all.in(tt.in); !in.any.exists() || in.by(tt.id) == "" || in.by("other.md") != "" && tt.in == vault {
 			t.Errorf("%s of %s on hold: any %q, %s %q", tt.held, tt.on.Name, in.any, tt.id, in.by(tt.id))
 		}
 	}

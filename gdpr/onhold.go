@@ -21,7 +21,7 @@ type holds struct {
 	key    suppress.Key
 	items  map[model.Ref]heldBy // by the store's place and the item's id
 	hashes map[string]heldBy    // by the hash of both where the id is gone, and by the hash of the item's file
-	stores map[string]string    // by place: a request with a hold in the store
+	stores map[string]heldBy    // by place: a hold in the store
 	dirs   map[string][]heldBy  // by the hash of a directory or a file: the holds on what is in it
 }
 
@@ -31,14 +31,17 @@ type heldBy struct {
 	request string
 }
 
+// exists reports whether there is a hold.
+func (h heldBy) exists() bool { return h.request != "" }
+
 func newHolds() *holds {
-	return &holds{items: map[model.Ref]heldBy{}, hashes: map[string]heldBy{}, stores: map[string]string{}, dirs: map[string][]heldBy{}}
+	return &holds{items: map[model.Ref]heldBy{}, hashes: map[string]heldBy{}, stores: map[string]heldBy{}, dirs: map[string][]heldBy{}}
 }
 
 func (x *holds) add(r *Request) {
 	for _, h := range r.Holds {
 		by := heldBy{h, r.ID}
-		x.stores[h.place()], x.items[model.Ref{Store: h.place(), ID: h.ID}] = r.ID, by
+		x.stores[h.place()], x.items[model.Ref{Store: h.place(), ID: h.ID}] = by, by
 		if h.File != "" {
 			x.hashes[h.File] = by
 		}
@@ -62,31 +65,27 @@ func (x *holds) in(s *model.Store) storeHolds {
 	h := storeHolds{all: x, places: append(remembered(s), s.Name), path: files(s)}
 	if x.located() { // else there is no key for the hashes
 		for _, file := range further(s) {
-			if by := h.file(file); h.whole.request == "" {
-				h.whole = by
-			}
+			h.every = cmp.Or(h.every, h.file(file))
 		}
-		if h.grown = h.whole; h.grown.request == "" && filepath.IsAbs(opened(s)) {
-			h.grown = x.hashes[fileHash(x.key, resolved(opened(s)))]
+		if h.added = h.every; filepath.IsAbs(opened(s)) {
+			h.added = cmp.Or(h.added, x.hashes[fileHash(x.key, resolved(opened(s)))])
 		}
 	}
-	h.any = h.whole.request
+	h.any = h.every
 	for _, place := range h.places {
 		h.any = cmp.Or(h.any, x.stores[place])
 	}
-	if h.any == "" && len(x.dirs) > 0 && filepath.IsAbs(opened(s)) {
-		h.any = h.around(resolved(opened(s))).request
+	if !h.any.exists() && len(x.dirs) > 0 && filepath.IsAbs(opened(s)) {
+		h.any = h.around(resolved(opened(s)))
 	}
 	return h
 }
 
 // storeHolds is what was on hold in one store when the desk was asked. It is safe for concurrent use.
 type storeHolds struct {
-	// any is a request with a hold in the store, on a file that lies in its directory, or on the file that it opened; empty
-	// for none. A cascade names no item, so nothing proves that it spares a held one.
-	any    string
-	whole  heldBy // a hold on a file that a write of any item may change (model.Store.Files)
-	grown  heldBy // a hold on one of these, or on the store's one file: a new item would change it
+	any    heldBy // keeps something in the store or its files: what names no item, such as a cascade, may take that along
+	every  heldBy // keeps every item: it is on a file that a write of any item may change (model.Store.Files)
+	added  heldBy // keeps new items out: it is on such a file, or on the store's one file
 	all    *holds
 	places []string // the identities and the name of the store
 	path   func(id string) string
@@ -107,8 +106,8 @@ func (h storeHolds) on(id string) heldBy {
 			}
 		}
 	}
-	if h.whole.request != "" || !h.all.located() {
-		return h.whole
+	if h.every.exists() || !h.all.located() {
+		return h.every
 	}
 	path := h.path(id)
 	if path == "" {
@@ -120,11 +119,11 @@ func (h storeHolds) on(id string) heldBy {
 // around is the hold on a path, on a part of the file there, on the file of which the path is a part, or on an item to which the
 // file, or a directory above it, belongs.
 func (h storeHolds) around(path string) heldBy {
-	if by := h.file(path); by.request != "" {
+	if by := h.file(path); by.exists() {
 		return by
 	}
 	for in := range above(path) {
-		if by := h.others(besideHash(h.all.key, in)); by.request != "" {
+		if by := h.others(besideHash(h.all.key, in)); by.exists() {
 			return by
 		}
 	}
@@ -148,7 +147,7 @@ func (h storeHolds) file(path string) heldBy {
 	if by, ok := h.all.hashes[fileHash(key, path)]; ok {
 		return by
 	}
-	if by := h.others(dirHash(key, path)); by.request != "" {
+	if by := h.others(dirHash(key, path)); by.exists() {
 		return by
 	}
 	for in := range above(path) {
@@ -157,6 +156,24 @@ func (h storeHolds) file(path string) heldBy {
 		}
 	}
 	return heldBy{}
+}
+
+// attached reports whether a layer belongs to an item without being its bytes: an extended attribute.
+func attached(l model.Layer) bool { return l.Kind != model.LayerItem && l.ItemID != "" }
+
+// heldWith is the file whose hold keeps a layer; empty for none.
+func heldWith(l model.Layer) string { return cmp.Or(l.HeldWith, l.File) }
+
+// layer is the hold on a layer beside the items: with the item to which it is attached, or as a file that another store shows.
+func (h storeHolds) layer(l model.Layer) heldBy {
+	var by heldBy
+	if attached(l) {
+		by = h.on(l.ItemID)
+	}
+	if file := heldWith(l); !by.exists() && h.all != nil && h.all.located() && l.Kind == model.LayerDerived && filepath.IsAbs(file) {
+		by = h.around(resolved(file))
+	}
+	return by
 }
 
 // by is the request whose hold an item has; empty for none.
@@ -192,9 +209,9 @@ func (d *Desk) grounds(r *Request, s model.Store, in storeHolds) (func(id string
 	return func(id string) string {
 		h, other := mine.on(id), in.by(id)
 		switch {
-		case h.request == "" && other != "" && other != r.ID:
+		case !h.exists() && other != "" && other != r.ID:
 			return "on hold under request " + other
-		case h.request == "":
+		case !h.exists():
 			return ""
 		case slices.Contains(mine.places, h.place()) && (h.ID == id || h.hashed()):
 			return cmp.Or(h.Ground, "on hold")

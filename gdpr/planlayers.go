@@ -52,7 +52,7 @@ func (sp *StorePlan) planLayers(ctx context.Context, r *Request, q *search, t *t
 			sp.Problems = append(sp.Problems, m.Redact(l.ID+": "+why, Erased))
 		}
 		switch sum, cleaned := dry[l.ID]; {
-		case (cleaned || scans[i].rep.Hits > 0) && q.holds.layer(l).request != "":
+		case (cleaned || scans[i].rep.Hits > 0) && q.holds.layer(l).exists():
 			sp.leave(l.ID, layerName(l), "it is kept with what is on hold")
 		case ours(l):
 			sp.planLayer(q, l, scans[i], sum, cleaned)

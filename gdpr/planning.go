@@ -172,8 +172,8 @@ func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s 
 		return err
 	}
 	sp.Targets = sp.count((*Step).changes)
-	sp.Cascade = q.holds.any == "" && cascades(s, q, sp)
-	sp.planCascade(s, q.holds.any != "")
+	sp.Cascade = !q.holds.any.exists() && cascades(s, q, sp)
+	sp.planCascade(s, q.holds.any.exists())
 	row, old, err := oldTexts(ctx, m, s, slices.Sorted(maps.Keys(q.seen)))
 	if err != nil {
 		return err

@@ -112,7 +112,7 @@ func (r *returned) store(ctx context.Context, d *Desk, s model.Store, attested m
 	return w.closed, failed
 }
 
-func (w *storeSweep) look(texts ...string) { w.returned.look(w.holds.any != "", texts...) }
+func (w *storeSweep) look(texts ...string) { w.returned.look(w.holds.any.exists(), texts...) }
 
 func (w *storeSweep) held(id string) bool { return w.holds.by(id) != "" }
 

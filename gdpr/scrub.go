@@ -2,12 +2,10 @@ package gdpr
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"io"
 	"maps"
-	"path/filepath"
 	"regexp"
 	"slices"
 
@@ -43,24 +41,6 @@ func (p *part) mayScrub(kept map[string]bool) func(layer string, whole []byte) b
 	}
 }
 
-// attached reports whether a layer belongs to an item without being its bytes: an extended attribute.
-func attached(l model.Layer) bool { return l.Kind != model.LayerItem && l.ItemID != "" }
-
-// heldWith is the file whose hold keeps a layer; empty for none.
-func heldWith(l model.Layer) string { return cmp.Or(l.HeldWith, l.File) }
-
-// layer is the hold on a layer beside the items: with the item to which it is attached, or as a file that another store shows.
-func (h storeHolds) layer(l model.Layer) heldBy {
-	var by heldBy
-	if attached(l) {
-		by = h.on(l.ItemID)
-	}
-	if file := heldWith(l); by.request == "" && h.all != nil && h.all.located() && l.Kind == model.LayerDerived && filepath.IsAbs(file) {
-		by = h.around(resolved(file))
-	}
-	return by
-}
-
 // keptLayers are a store's layers that a hold keeps, and the files of these layers.
 func (x *run) keptLayers(ctx context.Context, s model.Store) (kept map[string]bool, in []string, err error) {
 	holds, err := x.d.holdsIn(&s)
@@ -73,7 +53,7 @@ func (x *run) keptLayers(ctx context.Context, s model.Store) (kept map[string]bo
 	}
 	kept = map[string]bool{}
 	for _, l := range layers {
-		kept[l.ID] = holds.layer(l).request != ""
+		kept[l.ID] = holds.layer(l).exists()
 		if file := heldWith(l); kept[l.ID] && file != "" {
 			in = append(in, file)
 		}

@@ -346,7 +346,7 @@ func (c *check) layer(ctx context.Context, l model.Layer, scan layerScan) (recei
 	}
 	row := rowOf(c.m, c.s, l, scan)
 	_, named := c.held[l.ItemID] // has a row of its own
-	kept := named || c.q.holds.layer(l).request != ""
+	kept := named || c.q.holds.layer(l).exists()
 	if kept && (row.Verdict == model.VerdictUnaudited || row.Verdict == model.VerdictResidue) { // nothing in it is another item's
 		row.Verdict, row.Held, row.Reason = model.VerdictOutOfScope, named, "on hold: "+row.Reason
 	}
