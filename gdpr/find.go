@@ -384,43 +384,32 @@ func (f *Found) words(own []string) string {
 	return strings.Join(parts, "; ")
 }
 
-// quarantine searches the entries of the store's quarantine.
+// quarantine searches the entries of the store's quarantine. One that is an item too is found as an entry.
 func (q *search) quarantine(ctx context.Context) error {
-	if q.store.Quarantine == nil {
-		return nil
-	}
-	all, err := q.store.Quarantine.Quarantined(ctx)
-	if err != nil {
-		return err
-	}
 	var found []Found
 	entries := map[string]bool{}
-	for _, e := range all {
-		if !q.seen[e.ID] {
+	err := eachQuarantined(ctx, q.store, func(t model.Text, err error) error {
+		if !q.seen[t.ID] {
 			q.items++
 		}
-		full, err := q.store.Quarantine.ReadQuarantined(ctx, e.ID)
-		if errors.Is(err, model.NotFound) {
-			continue
-		}
 		if err != nil {
-			q.problems = append(q.problems, "a quarantine entry cannot be read: "+string(model.KindOf(err)))
-			continue
+			return q.unread(ctx, t.ID, err)
 		}
-		hits := q.m.Text(full.Body + "\n" + full.Source + "\n" + e.ID)
-		if len(hits) == 0 && len(q.reasons[e.ID]) == 0 {
-			continue
+		hits := q.m.Text(join(t.ID, t.Body, t.Meta))
+		if len(hits) == 0 && len(q.reasons[t.ID]) == 0 {
+			return nil
 		}
 		f := Found{Layer: layerQuarantine, Named: []string{"body"}, Alias: len(hits) > 0 && hits[0].Term > 0,
-			Item: model.Item{Header: model.Header{ID: e.ID, Bytes: int64(len(full.Body))}, Body: full.Body}}
-		f.Reason = f.words(q.reasons[e.ID])
+			Item: model.Item{Header: model.Header{ID: t.ID, Bytes: int64(len(t.Body))}, Body: t.Body}}
+		f.Reason = f.words(q.reasons[t.ID])
 		if q.lean {
 			f.Item.Body = ""
 		}
-		found, entries[e.ID] = append(found, f), true
-	}
+		found, entries[t.ID] = append(found, f), true
+		return nil
+	})
 	q.found = append(slices.DeleteFunc(q.found, func(o Found) bool { return entries[o.Item.ID] }), found...)
-	return nil
+	return err
 }
 
 // others are the persons that an item is tagged with beside the subject.

@@ -100,14 +100,18 @@ func (r *returned) store(ctx context.Context, d *Desk, s model.Store, attested m
 	if slices.ContainsFunc(problems, func(p string) bool { return !linked(s, p) }) {
 		w.notSeen("a part of it cannot be listed")
 	}
+	err = eachQuarantined(ctx, s, func(t model.Text, err error) error {
+		w.item(ctx, t, err)
+		return nil
+	})
+	if err != nil {
+		return w.closed, err
+	}
 	if err := w.layers(ctx); err != nil {
 		return w.closed, err
 	}
 	for _, why := range w.unread {
 		w.notSeen("an item cannot be read: " + why)
-	}
-	if err := w.quarantine(ctx); err != nil {
-		return w.closed, err
 	}
 	return w.closed, failed
 }
@@ -123,24 +127,24 @@ func (w *storeSweep) notSeen(why string) {
 	w.closed = including(w.closed, why)
 }
 
-// item searches one item. It is safe for concurrent use.
+// item searches one item, or an entry of the quarantine. It is safe for concurrent use.
 func (w *storeSweep) item(ctx context.Context, t model.Text, err error) {
+	if w.held(t.ID) || model.KindOf(err) == model.NotFound || err != nil && linked(w.s, err.Error()) {
+		return
+	}
+	texts := []string{t.Body, t.ID}
+	for _, f := range t.Meta {
+		texts = append(texts, f.Name, f.Value)
+	}
+	w.look(texts...)
 	switch {
-	case w.held(t.ID), model.KindOf(err) == model.NotFound, err != nil && linked(w.s, err.Error()):
 	case err != nil:
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.unread[t.ID] = string(model.KindOf(err))
-	default:
-		texts := []string{t.Body, t.ID}
-		for _, f := range t.Meta {
-			texts = append(texts, f.Name, f.Value)
-		}
-		w.look(texts...)
-		if subject.Opens(t.Body) || suppress.IsDatabase(t.Body) {
-			// Reading from memory cannot fail, and the caller checks the context.
-			_ = w.open(ctx, strings.NewReader(t.Body), false, func() (string, error) { return itemSum(t.Body), nil })
-		}
+	case subject.Opens(t.Body) || suppress.IsDatabase(t.Body):
+		// Reading from memory cannot fail, and the caller checks the context.
+		_ = w.open(ctx, strings.NewReader(t.Body), false, func() (string, error) { return itemSum(t.Body), nil })
 	}
 }
 
@@ -206,28 +210,6 @@ func (w *storeSweep) layers(ctx context.Context) error {
 		}
 		if l.Kind == model.LayerItem {
 			delete(w.unread, l.ItemID)
-		}
-	}
-	return nil
-}
-
-// quarantine searches the entries of the store's quarantine.
-func (w *storeSweep) quarantine(ctx context.Context) error {
-	if w.s.Quarantine == nil {
-		return nil
-	}
-	entries, err := w.s.Quarantine.Quarantined(ctx)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		switch full, err := w.s.Quarantine.ReadQuarantined(ctx, e.ID); {
-		case w.held(e.ID), model.KindOf(err) == model.NotFound: // gone since the listing
-		case err != nil:
-			w.look(e.Source, e.ID)
-			w.notSeen("a quarantined entry cannot be read")
-		default:
-			w.look(full.Body, full.Source, e.ID)
 		}
 	}
 	return nil

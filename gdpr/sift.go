@@ -1,6 +1,7 @@
 package gdpr
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -69,6 +70,28 @@ func readText(ctx context.Context, s model.Store, id string, yield func(model.Te
 		return false, err
 	}
 	return yield(model.Text{ID: id, Body: it.Body, Meta: it.Meta, Binary: raw(it), Whole: func() model.Item { return it }}, err), nil
+}
+
+// eachQuarantined yields every entry of a store's quarantine as a text, with its source as a field.
+func eachQuarantined(ctx context.Context, s model.Store, yield func(model.Text, error) error) error {
+	if s.Quarantine == nil {
+		return nil
+	}
+	all, err := s.Quarantine.Quarantined(ctx)
+	if err != nil {
+		return err
+	}
+	for _, e := range all {
+		full, err := s.Quarantine.ReadQuarantined(ctx, e.ID)
+		if errors.Is(err, model.NotFound) { // gone since the listing
+			continue
+		}
+		t := model.Text{ID: e.ID, Body: full.Body, Meta: []model.Field{{Name: "source", Value: cmp.Or(full.Source, e.Source)}}}
+		if err := yield(t, err); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // sift searches the texts of all items in one pass, and looks at those that may concern the subject. It misses nothing

@@ -121,7 +121,7 @@ func TestASweepSaysWhatItDidNotSee(t *testing.T) {
 		persons bool
 	}{
 		"nothing":             {func(*model.Store) {}, "", false},
-		"a quarantined entry": {func(s *model.Store) { s.Quarantine = shutQuarantine{} }, "a quarantined entry cannot be read", false},
+		"a quarantined entry": {func(s *model.Store) { s.Quarantine = shutQuarantine{} }, "an item cannot be read: internal", false},
 		"a layer":             {func(s *model.Store) { s.Maintainer = shutLayer{s.Maintainer} }, "no permission to read it", false},
 		"one text":            {func(s *model.Store) { s.Texts = shutText{s.Texts} }, "not looked into: an item cannot be read: permission denied", false},
 		"one text, and a layer that names the person": {func(s *model.Store) {
