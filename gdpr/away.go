@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"memdesk/backends"
 	"memdesk/gdpr/receipt"
@@ -133,3 +135,56 @@ func (p *part) vanished(ctx context.Context, s model.Store) bool {
 }
 
 const vanishedReason = "the store is empty, and the plan leaves items in it: look whether its disk is there"
+
+// A store is not believed: its items are counted before the first step and after the last.
+
+// sizes counts the items by scope and tier, without indexes, which come and go with the items that they list;
+// nil where the store cannot count them.
+func sizes(ctx context.Context, s model.Store) map[string]int64 {
+	if s.Browser == nil {
+		return nil
+	}
+	all, err := s.Browser.Tiers(ctx)
+	if err != nil {
+		return nil
+	}
+	out := map[string]int64{}
+	for _, t := range all {
+		if spec, _ := s.Tier(t.Tier); spec.Index {
+			continue
+		}
+		out[strings.TrimPrefix(t.Scope+"/"+t.Tier, "/")] += t.Items
+	}
+	return out
+}
+
+// overDeleted notices that the store lost more items than the run removed. The run reports it as a problem,
+// and the receipt states it.
+func (x *run) overDeleted(ctx context.Context, s model.Store, before map[string]int64) {
+	removed := x.gone
+	x.gone = 0
+	after := sizes(ctx, s)
+	if before == nil || after == nil {
+		return
+	}
+	fell, lost := []string{}, -removed
+	for _, tier := range slices.Sorted(maps.Keys(before)) {
+		lost += before[tier] - after[tier]
+		if after[tier] < before[tier] {
+			fell = append(fell, fmt.Sprintf("%s %d to %d", tier, before[tier], after[tier]))
+		}
+	}
+	for tier, n := range after {
+		if _, was := before[tier]; !was {
+			lost -= n
+		}
+	}
+	if lost <= 0 {
+		return
+	}
+	words := fmt.Sprintf("%d more items are gone than the plan removes (%s): the store, or somebody else at the same time, removed them", lost, x.m.Redact(strings.Join(fell, ", "), Erased))
+	x.problem(s.Name, "%s; look whether they have to be restored", words)
+	if words = s.Name + ": " + words; !slices.Contains(x.r.Warnings, words) {
+		x.r.Warnings = append(x.r.Warnings, words)
+	}
+}

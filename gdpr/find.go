@@ -45,30 +45,36 @@ func layerOf(it model.Item) string {
 
 // search is one pass over one store.
 type search struct {
+	// What it is asked.
 	store      model.Store
 	m          *subject.Matcher
-	bystanders *subject.Bystanders
-
-	found      []Found
-	items      int64               // looked at
-	bytes      int64               // of them
-	children   map[string][]string // parent → children, by the store's own parent fields
-	problems   []string
-	closed     []string // items that hold what could not be opened, and what
-	shutItems  int
-	isAttested func(id, body string) bool // a person attested exactly this body; nil: no item is attested
-	looked     int64                      // items that could not be opened and are attested
-	reasons    map[string][]string        // the store's reasons, from Subjects
-	proposed   *proposals                 // names among the items of Subjects
-	held       func(id string) string     // the ground of a hold, empty for none; nil: holds are not known
-	holds      storeHolds                 // of all requests; empty where nobody asks
-	holding    map[string]bool            // the items on hold among those looked at
-	lists      map[string]bool            // indexes that name the subject in lines of items on hold alone
-	chosen     map[string]Action          // by id: the operator's choices against the policy
-	heldShut   map[string]bool            // on hold, and could not be opened or read
-	seen       map[string]bool            // known ids, present or planned
 	lean       bool                       // found items are kept without their text
 	othersOnly bool                       // the caller wants the bystanders alone: no item is found
+	held       func(id string) string     // the ground of a hold, empty for none; nil: holds are not known
+	holds      storeHolds                 // of all requests; empty where nobody asks
+	isAttested func(id, body string) bool // a person attested exactly this body; nil: no item is attested
+	chosen     map[string]Action          // by id: the operator's choices against the policy
+
+	// What it found of the subject.
+	found    []Found
+	reasons  map[string][]string // by id: the store's reasons, from Subjects
+	proposed *proposals          // names among the items of Subjects
+	lists    map[string]bool     // indexes that name the subject in lines of items on hold alone
+
+	// What it learned of the store.
+	bystanders *subject.Bystanders
+	items      int64               // looked at
+	bytes      int64               // of them
+	seen       map[string]bool     // known ids, present or planned
+	children   map[string][]string // parent → children, by the store's own parent fields
+	holding    map[string]bool     // the items on hold among those looked at
+
+	// What it could not look at.
+	problems  []string
+	closed    []string // items that hold what could not be opened, and what
+	shutItems int
+	looked    int64           // items that could not be opened and are attested
+	heldShut  map[string]bool // on hold, and could not be opened or read
 }
 
 // findLean runs a search and keeps no text: for callers that read each item once more, one at a time.

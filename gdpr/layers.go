@@ -2,10 +2,13 @@ package gdpr
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -116,4 +119,126 @@ func topDir(layer string) string {
 		return ""
 	}
 	return dir
+}
+
+// scanMethod lists the forms that a byte scan covers.
+const scanMethod = "byte scan: exact, folded, escapes, charsets, base64, base32, hex, inside archives and what is compressed, index windows"
+
+// scanRow judges the scan of a layer.
+func scanRow(s model.Store, l model.Layer, scan layerScan) receipt.Layer {
+	row := receipt.Layer{Store: s.Name, Layer: l.ID, Method: scanMethod, Verdict: model.VerdictClean}
+	rep, err := scan.rep, scan.err
+	row.BytesScanned, row.Hits = rep.Bytes, rep.Hits
+	all := rep.Hits + rep.Kept + rep.Alike
+	switch {
+	case errors.Is(err, model.NotFound): // gone since the listing
+		row.Reason = "gone"
+	case l.Kind == model.LayerExternal && l.Readable && err != nil && all == 0: // unread bytes may hold anything
+		row.Verdict, row.Reason = model.VerdictUnaudited, withWords(l.Reason, []string{"it could not be read to the end: " + string(model.KindOf(err))})
+	case l.Kind == model.LayerExternal && (!l.Readable || all > 0 || len(rep.Closed) > 0):
+		row.Verdict, row.Reason, row.Hits = model.VerdictOutOfScope, withWords(l.Reason, rep.Closed), all
+		if !l.Readable {
+			row.Method = "not looked at"
+		}
+	case l.Kind == model.LayerExternal:
+		row.Reason = l.Reason
+	case !l.Readable:
+		row.Verdict, row.Reason, row.Method = model.VerdictUnaudited, l.Reason, "not looked at"
+	case err != nil:
+		row.Verdict, row.Reason = model.VerdictUnaudited, "it could not be read to the end: "+string(model.KindOf(err))
+	case rep.Hits == 0 && len(rep.Closed) > 0:
+		row.Verdict, row.Reason, row.Hits = model.VerdictUnaudited, withWords("", rep.Closed), all
+	case rep.Hits > 0 && l.Waits != "":
+		row.Verdict, row.Reason = model.VerdictPending, l.Waits
+	case rep.Hits > 0:
+		row.Verdict, row.Reason = model.VerdictResidue, withWords("found by "+methods(rep)+inMembers(rep.Members), rep.Closed)
+		if all > rep.Hits {
+			row.Reason += fmt.Sprintf("; %d more are what is on hold", all-rep.Hits)
+		}
+	case rep.Alike > 0:
+		row.Verdict, row.Hits, row.Held = model.VerdictOutOfScope, all, true
+		row.Reason = fmt.Sprintf("%d are the text of what is on hold; %d stand alone, as its keys and terms of an index do, and cannot be told apart from those", rep.Kept, rep.Alike)
+	case rep.Kept > 0:
+		row.Verdict, row.Hits, row.Held, row.Reason = model.VerdictOutOfScope, all, true, "all of it is the text of what is on hold"
+	case l.Rows: // clean, and perhaps a part of its file alone
+		row.Reason = l.Reason
+	}
+	return row
+}
+
+// rowOf is scanRow, of a symbolic link with the path that it leads to.
+func rowOf(m *subject.Matcher, s model.Store, l model.Layer, scan layerScan) receipt.Layer {
+	l.Reason = whyLeft(m, l)
+	row := scanRow(s, l, scan)
+	if leads(m, l) {
+		row.Method, row.Hits = "the path that it leads to", row.Hits+1
+	}
+	return row
+}
+
+// withWords appends to a reason the parts that could not be opened.
+func withWords(reason string, closed []string) string {
+	if reason != "" {
+		closed = append([]string{reason}, closed...)
+	}
+	return strings.Join(closed, "; ")
+}
+
+// inMembers lists the archive members with hits.
+func inMembers(members []string) string {
+	if len(members) == 0 {
+		return ""
+	}
+	return " in " + strings.Join(members, ", ")
+}
+
+func methods(rep subject.Report) string {
+	var out []string
+	for m, n := range rep.By {
+		if n > 0 {
+			out = append(out, fmt.Sprintf("%s %d", m, n))
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(out, ", ")
+}
+
+// withScrub adds the scrub's results to the scan's rows. While a layer waits, residue in the store's bytes is
+// only pending.
+func (p *part) withScrub(rows []receipt.Layer) []receipt.Layer {
+	at := make(map[string]int, len(rows))
+	for i, r := range rows {
+		if _, twice := at[r.Layer]; !twice {
+			at[r.Layer] = i
+		}
+	}
+	for _, l := range p.scrubbed {
+		if l.Layer == gitLayer {
+			continue
+		}
+		i, known := at[l.Layer]
+		if !known {
+			i = -1
+		}
+		switch {
+		case i >= 0 && l.Verdict == model.VerdictResidue && rows[i].Held: // a scrub cannot tell what is on hold
+		case i >= 0 && (l.Verdict == model.VerdictPending || l.Verdict == model.VerdictFailed || l.Verdict == model.VerdictResidue || p.unseen[l.Layer]):
+			rows[i].Verdict, rows[i].Reason = l.Verdict, l.Reason
+		case i >= 0 && rows[i].Verdict != model.VerdictOutOfScope:
+			rows[i].Method = l.Method + "; " + rows[i].Method
+			if l.Reason != "" && rows[i].Verdict == model.VerdictResidue {
+				rows[i].Reason += "; " + l.Reason // why the scrub could not clean it
+			}
+		case i >= 0 && l.Rows > 0: // out of memdesk's reach, and cleaned there by others
+			rows[i].Method, rows[i].Reason = l.Method+"; "+rows[i].Method, l.Reason
+		case i >= 0:
+		default:
+			at[l.Layer] = len(rows)
+			rows = append(rows, receipt.Layer{Store: p.Store, Layer: l.Layer, Method: l.Method, Verdict: l.Verdict, Reason: l.Reason})
+		}
+	}
+	if p.pending {
+		postpone(rows, "left until the layer that waits is scrubbed: ")
+	}
+	return rows
 }

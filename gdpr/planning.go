@@ -200,3 +200,13 @@ func cascades(s model.Store, q *search, sp *StorePlan) bool {
 	}
 	return len(sp.Steps) == len(q.reasons)
 }
+
+// refuseStoreName refuses a store whose name names the subject: plan, log and receipt would
+// show it, and none of them may name the subject.
+func refuseStoreName(m *subject.Matcher, store string) error {
+	if !m.Names(store) {
+		return nil
+	}
+	return model.Errorf(model.InvalidInput, "gdpr-plan",
+		"a store is called like the person, and its name would stand in every record: give store %q another name in the configuration, then plan again", store)
+}

@@ -158,3 +158,30 @@ func (st *Step) body(m *subject.Matcher, it model.Item, with string) {
 		st.Reason += note
 	}
 }
+
+// Beside is a value that the scrub edits in an item's record and that is none of the item's fields: the
+// author of a work item, a commenter, data that only the tracker's program knows.
+type Beside struct {
+	Path   string `json:"path"` // path in the record
+	Before string `json:"before"`
+	After  string `json:"after"`
+}
+
+// Edited returns an item's text before and after a redaction, for people to compare: edited metadata before
+// the body, and after it the values that the scrub edits beside the fields.
+func (st Step) Edited(it model.Item) (before, after string) {
+	before, after = plain(it), st.NewBody
+	if st.NewMeta != nil {
+		old := slices.DeleteFunc(slices.Clone(it.Meta), func(f model.Field) bool { return f.ReadOnly })
+		before, after = model.Document{Meta: old, Body: plain(it)}.Encode(model.Structured), model.Document{Meta: st.NewMeta, Body: st.NewBody}.Encode(model.Structured)
+	}
+	if len(st.Beside) == 0 {
+		return before, after
+	}
+	const head = "beside its fields, in its line:"
+	was, will := []string{strings.TrimSuffix(before, "\n"), "", head}, []string{strings.TrimSuffix(after, "\n"), "", head}
+	for _, b := range st.Beside {
+		was, will = append(was, "  "+b.Path+": "+b.Before), append(will, "  "+b.Path+": "+b.After)
+	}
+	return strings.Join(was, "\n") + "\n", strings.Join(will, "\n") + "\n"
+}

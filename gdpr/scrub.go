@@ -183,3 +183,21 @@ func (x *run) clean(ctx context.Context, s model.Store, p *part) (string, error)
 	}
 	return "", nil
 }
+
+// planned returns a filter that lets the scrub edit a value beside an item's fields only if the plan lists
+// it. The path in the record is not compared: the Retain before the scrub can move it.
+func (sp *StorePlan) planned(refused func(layer string)) func(model.RecordEdit) bool {
+	known := map[[3]string]bool{}
+	for _, st := range sp.Steps {
+		for _, b := range st.Beside {
+			known[[3]string{st.ID, b.Before, b.After}] = true
+		}
+	}
+	return func(e model.RecordEdit) bool {
+		if known[[3]string{e.ID, e.Before, e.After}] {
+			return true
+		}
+		refused(e.Layer)
+		return false
+	}
+}

@@ -495,10 +495,7 @@ func (e *Erasures) target(path string) (string, error) {
 }
 
 // FreeBytes is the free space for a plan and its receipt; 0 when unknown.
-func (e *Erasures) FreeBytes() int64 {
-	n, _ := gdpr.FreeSpace(e.desk.State)
-	return n
-}
+func (e *Erasures) FreeBytes() int64 { return e.desk.FreeBytes() }
 
 // MarkExport records the result of an export; n 0 is the only open one.
 func (e *Erasures) MarkExport(ctx context.Context, id string, n int, state string) error {

@@ -7,9 +7,72 @@ import (
 
 	"memdesk/backends"
 	"memdesk/gdpr/receipt"
+	"memdesk/gdpr/subject"
 	"memdesk/gdpr/suppress"
 	"memdesk/model"
 )
+
+// Verify looks again at every store, outside an erasure. A complete request has no identifiers any more: the
+// operator types the subject's id, and those aliases that shall be searched for in bytes too; they must be
+// those of the request. Items and texts are searched for all identifiers by their hashes.
+func (d *Desk) Verify(ctx context.Context, id, typed string, fleet *backends.Fleet, aliases ...string) ([]receipt.Layer, error) {
+	r, err := d.load(id)
+	if err != nil {
+		return nil, err
+	}
+	if r.State == StateWithdrawn {
+		return nil, r.over("verify")
+	}
+	terms := r.Terms()
+	var k *known
+	switch {
+	case r.Done():
+		if k, err = d.recognise(&r, typed, aliases); err != nil {
+			return nil, err
+		}
+		terms = k.typed
+	case len(aliases) > 0:
+		return nil, model.Errorf(model.InvalidInput, "verify", "request %s has its aliases still: leave --alias out", id)
+	}
+	return d.verifyTerms(ctx, &r, terms, fleet, k)
+}
+
+// await marks the stores in which the last run of a pending request left a layer to another program. Without its report
+// what is found there is residue.
+func (x *run) await() {
+	if x.r.State != StatePending {
+		return
+	}
+	last, _, _ := x.d.Report(x.r.ID)
+	for _, p := range x.parts {
+		p.pending = slices.ContainsFunc(last.Layers, func(l receipt.Layer) bool { return l.Store == p.Store && l.Verdict == model.VerdictPending })
+	}
+}
+
+// verifyTerms verifies for these identifiers and, for a complete request, by its hashes.
+func (d *Desk) verifyTerms(ctx context.Context, r *Request, terms []string, fleet *backends.Fleet, k *known) ([]receipt.Layer, error) {
+	m, err := subject.New(terms...)
+	if err != nil {
+		return nil, err
+	}
+	p, err := d.Plan(r.ID)
+	if err != nil || p.Hash != r.PlanHash { // a void plan knows the holds of its time
+		p = Plan{}
+		for _, m := range fleet.Members() {
+			p.Stores = append(p.Stores, StorePlan{Store: m.Name, Kind: m.Kind})
+		}
+	}
+	x := d.newRun(r, p, m, fleet, nil)
+	x.await()
+	err = d.act(ctx, r, "gdpr-verify", nil, func(ctx context.Context) (map[string]int64, error) {
+		err := x.verify(ctx)
+		if err == nil && k != nil {
+			err = x.verifyKnown(ctx, k)
+		}
+		return map[string]int64{"layers": int64(len(x.out.Layers))}, err
+	})
+	return x.out.Layers, err
+}
 
 // known keeps a complete request's identifiers as keyed hashes. With them a text can be judged and a typed
 // name recognised, but no identifier can be recovered for a search of bytes.
@@ -88,29 +151,4 @@ func (x *run) verifyKnown(ctx context.Context, k *known) error {
 		x.row(row)
 	}
 	return nil
-}
-
-// Verify looks again at every store, outside an erasure. A complete request has no identifiers any more: the
-// operator types the subject's id, and those aliases that shall be searched for in bytes too; they must be
-// those of the request. Items and texts are searched for all identifiers by their hashes.
-func (d *Desk) Verify(ctx context.Context, id, typed string, fleet *backends.Fleet, aliases ...string) ([]receipt.Layer, error) {
-	r, err := d.load(id)
-	if err != nil {
-		return nil, err
-	}
-	if r.State == StateWithdrawn {
-		return nil, r.over("verify")
-	}
-	terms := r.Terms()
-	var k *known
-	switch {
-	case r.Done():
-		if k, err = d.recognise(&r, typed, aliases); err != nil {
-			return nil, err
-		}
-		terms = k.typed
-	case len(aliases) > 0:
-		return nil, model.Errorf(model.InvalidInput, "verify", "request %s has its aliases still: leave --alias out", id)
-	}
-	return d.verifyTerms(ctx, &r, terms, fleet, k)
 }
