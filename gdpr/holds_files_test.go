@@ -132,10 +132,21 @@ func TestAHoldOnAFurtherFile(t *testing.T) {
 }
 
 // TestAnItemOfAnotherStoreKeepsTheDatabase: two stores show one database, and another request holds an item of the one. The
-// other does not know the item's rows, so it leaves the database: the person in it is there, and the request says so.
+// other does not know the item's rows, so it leaves the database to the one, which spares them. Where each holds an item, none
+// cleans it: the person in it is there, and the request says so.
 func TestAnItemOfAnotherStoreKeepsTheDatabase(t *testing.T) {
-	for what, says := range map[string]string{"the item does not name the person": "", "the item names the person": ", of " + name} {
+	for what, tt := range map[string]struct {
+		says string // the item
+		both bool
+		want gdpr.State
+	}{
+		"one store holds":                       {want: gdpr.StateComplete},
+		"both hold":                             {both: true, want: gdpr.StateInScope},
+		"both hold, an item names the person":   {both: true, says: ", of " + name, want: gdpr.StateInScope},
+		"one store holds, and names the person": {says: ", of " + name, want: gdpr.StateInScope},
+	} {
 		t.Run(what, func(t *testing.T) {
+			says := tt.says
 			w := newWorld(t)
 			execFile(t, w.path("db"), `CREATE TABLE mastra_threads (id TEXT PRIMARY KEY, resourceId TEXT, title TEXT, metadata TEXT, createdAt TEXT, updatedAt TEXT)`,
 				`CREATE TABLE mastra_messages (id TEXT PRIMARY KEY, thread_id TEXT, content TEXT, role TEXT, type TEXT, createdAt TEXT, resourceId TEXT)`,
@@ -144,18 +155,28 @@ func TestAnItemOfAnotherStoreKeepsTheDatabase(t *testing.T) {
 			w.more = []backends.StoreConfig{{Name: "talk", Kind: "mastra", Path: w.path("db")}}
 			w.open()
 			id := w.put("db", model.RetainRequest{Tier: "session", Key: "b1", Content: "bob is " + other + says, DataSubjectID: other})
-			holder := w.fileFor(other).ID
-			w.hold(holder, "db", id)
-			w.hold(holder, "talk", "thread/t1")
+			holder, holds := w.fileFor(other).ID, []gdpr.Hold{{Store: "db", ID: id}}
+			if tt.both {
+				holds = append(holds, gdpr.Hold{Store: "talk", ID: "thread/t1"})
+			}
+			for _, h := range holds {
+				w.hold(holder, h.Store, h.ID)
+			}
 			r := w.file()
 			out, err := w.erase(w.plan(r.ID))
-			if err != nil || out.Status != gdpr.StateInScope {
-				t.Errorf("%s, %v; want complete in scope: the database names the person", out.Status, err)
+			if err != nil || out.Status != tt.want {
+				t.Errorf("%s, %v; want %s", out.Status, err, tt.want)
+			}
+			if got := cell(t, w.path("db"), `SELECT txt FROM notes`); strings.Contains(got, name) != tt.both {
+				t.Errorf("the table of another program: %q", got)
 			}
 			if !strings.Contains(strings.Join(slices.Collect(maps.Values(w.contents())), "\n"), "bob is "+other+says) {
 				t.Error("the item on hold was changed")
 			}
-			if _, err := w.desk.Unhold(t.Context(), holder, gdpr.Hold{Store: "db", ID: id}, gdpr.Hold{Store: "talk", ID: "thread/t1"}); err != nil {
+			if tt.want == gdpr.StateComplete {
+				return
+			}
+			if _, err := w.desk.Unhold(t.Context(), holder, holds...); err != nil {
 				t.Fatal(err)
 			}
 			if out, err = w.erase(w.plan(r.ID)); err != nil || out.Status != gdpr.StateComplete {
