@@ -200,7 +200,7 @@ func openSQLite(ctx context.Context, c StoreConfig, env Env) (model.Store, error
 	store := hypergraph.Adapt(hypergraph.Config{
 		Name: c.Name, Kind: c.Kind, Location: c.Path, Backend: db, Vocabulary: db.Vocabulary(),
 		ReadOnly: db.ReadOnlyReason() != "", ReadOnlyReason: db.ReadOnlyReason(), Notes: db.Notes(), Clock: env.Clock,
-		Maintainer: db.Maintainer(), Migrator: db.Migrator(), Embedder: embedder, Look: db.Look, Deep: db.Deep,
+		Maintainer: db.Maintainer(), Migrator: db.Migrator(), Reindex: db.Reindex(), Embedder: embedder, Look: db.Look, Deep: db.Deep,
 	})
 	store.Place, store.Events = db.Path(), db.Events()
 	return store, nil

@@ -58,7 +58,7 @@ func openPostgres(ctx context.Context, c StoreConfig, env Env) (model.Store, err
 	return hypergraph.Adapt(hypergraph.Config{
 		Name: c.Name, Kind: c.Kind, Location: db.Location(), Backend: db,
 		ReadOnly: db.ReadOnlyReason() != "", ReadOnlyReason: db.ReadOnlyReason(), Notes: db.Notes(), Clock: env.Clock,
-		Bound: model.Bound{Workspace: c.Workspace}, Embedder: embedder, Migrator: db, Watcher: db, Maintainer: db.Maintainer(), Remote: true, Look: db.Look, Deep: db.Deep,
+		Bound: model.Bound{Workspace: c.Workspace}, Embedder: embedder, Migrator: db, Reindex: db.Reindex, Watcher: db, Maintainer: db.Maintainer(), Remote: true, Look: db.Look, Deep: db.Deep,
 	}), nil
 }
 

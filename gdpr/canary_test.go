@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"memdesk/backends"
-	"memdesk/backends/seam"
 	"memdesk/conflict"
 	"memdesk/gdpr"
 	"memdesk/internal/testpg"
@@ -121,10 +120,6 @@ func TestCanaryInEveryLayer(t *testing.T) {
 	}...)
 	w.open()
 	c.putPostgres(t, w)
-	// memdesk's index of a vault repeats all of its words.
-	if n, err := w.store("notes").Reindexer.Reindex(t.Context(), string(seam.LocalIndex)); err != nil || n == 0 {
-		t.Fatalf("Reindex = %d, %v", n, err)
-	}
 	for i, subject := range []func(string) string{c.her, c.him} {
 		n := func(s string) string { return fmt.Sprint(s, i) }
 		w.put("db", model.RetainRequest{Tier: "session", Key: n("node"), Content: "prefers " + subject("sqlite node")})

@@ -179,7 +179,7 @@ type Reindexer interface {
 	// InvalidInput for a tier that is not derived.
 	Reindex(ctx context.Context, tier string) (int64, error)
 	// ChangedSince streams the ids of items changed at or after the time, in seconds
-	// since 1970, in no order; yield returns false to stop.
+	// since 1970, in no order, and of items whose last change the store does not time; yield returns false to stop.
 	ChangedSince(ctx context.Context, mtime float64, yield func(id string) bool) error
 }
 

@@ -40,6 +40,8 @@ type Config struct {
 	// Migrator of the schema and Watcher of changes; nil where there is none.
 	Migrator model.Migrator
 	Watcher  model.Watcher
+	// Reindex builds the index of words anew and counts the nodes in it; nil where there is none to build.
+	Reindex func(context.Context) (int64, error)
 	// Maintainer of the medium beneath the backend; nil where there is none.
 	Maintainer model.Maintainer
 	// Look and Deep are the backend's health probes beside Ping: Look answers within Health's deadline,
@@ -101,6 +103,9 @@ func Adapt(c Config) model.Store {
 		Closer:     a.close,
 	}
 	maps.Copy(s.Features, c.Bound.Features())
+	if c.Reindex != nil {
+		s.Reindexer = reindexer{a}
+	}
 	if caps.HasSubjects {
 		s.Subjects = subjects{a}
 	} else {

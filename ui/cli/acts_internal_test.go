@@ -33,7 +33,7 @@ var commandActs = map[string][]string{
 	"retain": {"crewship:AGENT.md", "--mode", "append", "--yes", "FILE"}, "forget": {"crewship:AGENT.md", "--yes"},
 	"undo restore": {"ENTRY", "--yes"}, "conflicts undo": {"ENTRY", "--yes"},
 	"copy": {"--from", "crewship", "--to", "inmem", "--yes", "--map", "AGENT=session"}, "create": {"sqlite=new.db", "--yes"},
-	"repair": {"mcpgraph", "--yes"}, "reindex": {"--yes", "-s", "vault"}, "migrate": {"--yes", "--to", "1", "-s", "sqlite"},
+	"repair": {"mcpgraph", "--yes"}, "reindex": {"--yes", "-s", "sqlite"}, "migrate": {"--yes", "--to", "1", "-s", "sqlite"},
 	"quarantine release": {"crewship:AGENT.md", "--reason", "x", "--yes", "FILE"}, "quarantine delete": {"vault:x", "--yes"},
 	"conflicts resolve": {"vault:plan (conflicted copy 2026-05-01).md", "--take", "base", "--yes"},
 	"takeback":          {"--source", "ana", "--since", "1h", "--yes"}, "turn after": {"FILE", "--tier", "session", "--yes", "-s", "inmem"},

@@ -147,9 +147,9 @@ func (a *app) reindexCommand() *cobra.Command {
 	tier := ""
 	c := &cobra.Command{
 		Use: "reindex", Short: "Build the search index of a store anew",
-		Long: "Builds anew what a store derives from its items: the search index of a vault or of a device-local memory.\n" +
-			"No item changes, and the old index stands until the new one is whole. Every open store that has an index\n" +
-			"is asked; --store names one.",
+		Long: "Builds anew what a store derives from its items: the index of words of a PostgreSQL store, or of a SQLite\n" +
+			"store that memdesk created, with its totals. `memdesk health` says where that is needed. No item changes, and\n" +
+			"the old index serves until the new one is whole. Every open store that has an index is asked; --store names one.",
 		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error {
 			asked := a.having(s, func(store model.Store) bool { return store.Reindexer != nil })
 			if len(asked) == 0 {
@@ -170,7 +170,7 @@ func (a *app) reindexCommand() *cobra.Command {
 			return t.result()
 		}),
 	}
-	c.Flags().StringVar(&tier, "tier", "", "only this derived `TIER` (default: every one)")
+	c.Flags().StringVar(&tier, "tier", "", "only this derived `TIER`: words (default: every one)")
 	return a.asks(c)
 }
 

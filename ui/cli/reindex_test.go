@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,25 +9,20 @@ import (
 // TestReindex must build the index of the stores that have one, record it, and change no item.
 func TestReindex(t *testing.T) {
 	d := newDesk(t)
-	notes := filepath.Join(d.dir, "notes")
-	file := filepath.Join(notes, "memory", "fix", "a.md")
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	const text = "---\nkind: fix\n---\nrye on fridays\n"
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	open := []string{"--open", "vault=" + notes, "--open", "inmem=", "--json"}
+	db := "sqlite=" + filepath.Join(d.dir, "own.db")
+	d.bare("create", "--yes", db).want(t, 0)
+	open := []string{"--open", db, "--open", "inmem=", "--json"}
 	run := func(args ...string) result { return d.run(append(open, args...)...) }
-	if r := run("reindex", "--yes"); r.code != 0 || len(r.rows) != 1 || r.rows[0]["type"] != "reindexed" || r.rows[0]["store"] != "vault" || r.rows[0]["items"] != 1.0 {
+	run("retain", "--tier", "session", "--key", "rye", "--mode", "replace", "--yes", d.file("rye.md", "rye on fridays\n")).want(t, 2)
+	run("--store", "sqlite", "retain", "--tier", "session", "--key", "rye", "--mode", "replace", "--yes", d.file("rye.md", "rye on fridays\n")).want(t, 0)
+	if r := run("reindex", "--yes"); r.code != 0 || len(r.rows) != 1 || r.rows[0]["type"] != "reindexed" || r.rows[0]["store"] != "sqlite" || r.rows[0]["items"] != 1.0 {
 		t.Errorf("reindex: %d %v %s", r.code, r.rows, r.err)
 	}
-	if r := d.run("--open", "vault="+notes, "audit", "list", "--json"); !strings.Contains(r.out, `"action":"reindex"`) {
+	if r := run("audit", "list"); !strings.Contains(r.out, `"action":"reindex"`) {
 		t.Errorf("the log: %s %s", r.out, r.err)
 	}
-	if b, err := os.ReadFile(file); err != nil || string(b) != text {
-		t.Errorf("the note: %q, %v", b, err)
+	if r := run("--store", "sqlite", "recall", "fridays"); r.code != 0 || !strings.Contains(r.out, `"id":"rye"`) {
+		t.Errorf("recall: %d %s %s", r.code, r.out, r.err)
 	}
 	if r := run("reindex"); r.code == 0 {
 		t.Error("nobody was asked")
@@ -36,7 +30,7 @@ func TestReindex(t *testing.T) {
 	if r := run("--store", "inmem", "reindex", "--yes"); r.code == 0 || !strings.Contains(r.err, "no index") {
 		t.Errorf("a store without an index: %d %s", r.code, r.err)
 	}
-	if r := run("--store", "vault", "reindex", "--tier", "source", "--yes"); r.code == 0 || !strings.Contains(r.err, "derived") {
+	if r := run("--store", "sqlite", "reindex", "--tier", "session", "--yes"); r.code == 0 || !strings.Contains(r.err, "derived") {
 		t.Errorf("a tier that is not derived: %d %s", r.code, r.err)
 	}
 	if r := run("--read-only", "reindex", "--yes"); r.code != 6 {

@@ -96,7 +96,7 @@ func (s *Store) judge(version int, readOnly bool, lost, missing []string, holder
 	for _, name := range missing {
 		if version == latest() {
 			found = append(found, vitals.Degraded(model.FindingIndex, name,
-				"the index "+name+" is missing or not valid: every recall reads all rows; make it anew with `memdesk migrate --to 1`, then `memdesk migrate`")...)
+				"the index "+name+" is missing or not valid: every recall reads all rows; make it anew with `memdesk reindex`")...)
 		}
 	}
 	if holder != 0 {

@@ -49,15 +49,14 @@ func TestHealthIsOfWhatTheStoreIsFor(t *testing.T) {
 	}
 }
 
-// TestAnIndexThatIsGoneIsMadeAnew by the two migrations that the finding names.
+// TestAnIndexThatIsGoneIsMadeAnew by the command that the finding names.
 func TestAnIndexThatIsGoneIsMadeAnew(t *testing.T) {
 	dsn := testpg.DSN(t)
 	db := create(t, dsn)
 	testpg.Exec(t, dsn, `DROP INDEX memdesk.nodes_by_words`)
-	for _, to := range []int{1, 3} {
-		if _, err := db.Migrate(t.Context(), to); err != nil {
-			t.Fatal(err)
-		}
+	must(t, db.CreateNode(t.Context(), fact("n1", "berth one")))
+	if n, err := db.Reindex(t.Context()); n != 1 || err != nil {
+		t.Fatal(n, err)
 	}
 	if got := backendtest.Examined(t, adapt(db)); got.State != model.HealthOK {
 		t.Errorf("%+v", got)

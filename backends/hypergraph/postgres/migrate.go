@@ -78,6 +78,24 @@ func (s *Store) Migrate(ctx context.Context, target int) (model.SchemaState, err
 	return state(0), nil
 }
 
+// Reindex builds the index of words anew, in one transaction, and counts the workspace's nodes in it. Writers wait for it,
+// readers only for the exchange at its end.
+func (s *Store) Reindex(ctx context.Context) (n int64, err error) {
+	err = s.transactionAt(ctx, "reindex", pgx.ReadCommitted, s.refusal, func(q *query) error {
+		if err := lockSchema(q); err != nil {
+			return err
+		}
+		for _, text := range wordsAnew {
+			if _, err := q.Exec(text); err != nil {
+				return err
+			}
+		}
+		_, err := q.One(`SELECT count(*) FROM memdesk.nodes WHERE workspace = $1`, []any{s.workspace}, &n)
+		return err
+	})
+	return n, err
+}
+
 // migration is a transaction that an old schema does not refuse. Each of its statements sees all
 // commits before it: a single snapshot would predate the lock.
 func (s *Store) migration(ctx context.Context, op string, fn func(*query) error) error {

@@ -141,6 +141,14 @@ var wordsDown = []string{
 	`DROP INDEX IF EXISTS memdesk.nodes_by_words`, // it may have been dropped already
 }
 
+// wordsAnew makes the index of words anew beside the old one, and takes its name.
+var wordsAnew = []string{
+	`CREATE INDEX nodes_by_words_anew ON memdesk.nodes USING gin (words)`,
+	`DROP INDEX IF EXISTS memdesk.nodes_by_words`,
+	`ALTER INDEX memdesk.nodes_by_words_anew RENAME TO nodes_by_words`,
+	`CREATE INDEX IF NOT EXISTS nodes_not_whole ON memdesk.nodes (workspace) WHERE NOT words_whole`,
+}
+
 // watchTables are the tables whose changes watchers receive, with the item of a row: n for a node or e
 // for an edge, then its id.
 var watchTables = []struct{ table, item string }{

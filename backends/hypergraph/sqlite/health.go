@@ -42,7 +42,7 @@ func (s *Store) Look(ctx context.Context) []model.HealthFinding {
 	if err != nil && ctx.Err() == nil && model.KindOf(err) != model.Locked {
 		found = append(found, model.HealthFinding{Kind: model.FindingIndex, Ref: "nodes_fts", State: model.HealthDown,
 			Message: "the index of words cannot be used (" + vitals.Words(err, s.file.Path) +
-				"): nothing can be recalled or retained; make it anew with `memdesk migrate --to 1`, then `memdesk migrate`"})
+				"): nothing can be recalled or retained; make it anew with `memdesk reindex`"})
 	}
 	return found
 }
@@ -59,11 +59,11 @@ func (s *Store) Deep(ctx context.Context) []model.HealthFinding {
 
 // inStep lists queries that must count 0; the message takes the number of differing rows.
 var inStep = []struct{ kind, ref, message, query string }{
-	{model.FindingIndex, "nodes_fts", "%d nodes are not in the index of words: recall does not find them; make it anew with `memdesk migrate --to 1`, then `memdesk migrate`",
+	{model.FindingIndex, "nodes_fts", "%d nodes are not in the index of words: recall does not find them; make it anew with `memdesk reindex`",
 		`SELECT count(*) FROM nodes WHERE NOT EXISTS (SELECT 1 FROM nodes_fts_docsize d WHERE d.id = nodes.seq)`},
-	{model.FindingIndex, "nodes_fts", "the index of words has %d entries without a node; make it anew with `memdesk migrate --to 1`, then `memdesk migrate`",
+	{model.FindingIndex, "nodes_fts", "the index of words has %d entries without a node; make it anew with `memdesk reindex`",
 		`SELECT count(*) FROM nodes_fts_docsize d WHERE NOT EXISTS (SELECT 1 FROM nodes WHERE nodes.seq = d.id)`},
-	{model.FindingCounters, "counters", "%d stored counts of items or bytes differ from the rows: totals are wrong; make them anew with `memdesk migrate --to 1`, then `memdesk migrate`", `
+	{model.FindingCounters, "counters", "%d stored counts of items or bytes differ from the rows: totals are wrong; make them anew with `memdesk reindex`", `
 		WITH rows (tier, type, subtype, items, bytes) AS (` + countedRows + `),
 		kept AS (SELECT tier, type, subtype, items, bytes FROM counters WHERE items <> 0 OR bytes <> 0)
 		SELECT count(*) FROM (SELECT tier, type, subtype FROM (SELECT * FROM rows EXCEPT SELECT * FROM kept)

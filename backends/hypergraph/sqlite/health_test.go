@@ -2,11 +2,13 @@ package sqlite_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -104,15 +106,18 @@ func TestHealthLeavesNoTrace(t *testing.T) {
 	}
 }
 
-// TestAnIndexThatIsGoneIsMadeAnew by the two migrations that the finding names.
+// TestAnIndexThatIsGoneIsMadeAnew by the command that the finding names.
 func TestAnIndexThatIsGoneIsMadeAnew(t *testing.T) {
 	path, s := filled(t)
 	runSQL(t, path, `DROP TABLE nodes_fts`)
 	must(t, s.Close())
 	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
 	must(t, err)
-	must(t, db.Migrate(t.Context(), 1))
-	must(t, db.Migrate(t.Context(), 2))
+	n, err := db.Reindex()(t.Context())
+	must(t, err)
+	if n == 0 {
+		t.Error("no node is in the index")
+	}
 	must(t, db.Close())
 	again := openStore(t, path, false)
 	defer again.Close()
@@ -121,8 +126,8 @@ func TestAnIndexThatIsGoneIsMadeAnew(t *testing.T) {
 	}
 }
 
-// TestWrongTotalsStandInNoWay: nodes are edited and removed beside counters that are gone or too small, and the two migrations
-// that the finding names set these right.
+// TestWrongTotalsStandInNoWay: nodes are edited and removed beside counters that are gone or too small, and the command
+// that the finding names sets these right.
 func TestWrongTotalsStandInNoWay(t *testing.T) {
 	for _, wrong := range []string{`DELETE FROM counters`, `UPDATE counters SET items = 0, bytes = 0`} {
 		s, _, path := newStore(t)
@@ -132,13 +137,14 @@ func TestWrongTotalsStandInNoWay(t *testing.T) {
 		runSQL(t, path, wrong)
 		must(t, s.DeleteNode(t.Context(), "a"))
 		must(t, s.UpdateNode(t.Context(), fact("b", "a longer lamp")))
-		if found := s.Deep(t.Context()); len(found) != 1 || !strings.Contains(found[0].Message, "migrate --to 1") {
+		if found := s.Deep(t.Context()); len(found) != 1 || !strings.Contains(found[0].Message, "`memdesk reindex`") {
 			t.Errorf("%s: %+v", wrong, found)
 		}
-		must(t, s.Migrate(t.Context(), 1))
-		must(t, s.Migrate(t.Context(), 2))
+		if n, err := s.Reindex()(t.Context()); n != 2 || err != nil {
+			t.Errorf("%s: %d, %v", wrong, n, err)
+		}
 		if found := s.Deep(t.Context()); len(found) > 0 {
-			t.Errorf("%s, after the migrations: %+v", wrong, found)
+			t.Errorf("%s, after the reindex: %+v", wrong, found)
 		}
 		counts, err := s.Counts(t.Context())
 		if err != nil || len(counts) == 0 || counts[0].Items != 2 {
@@ -165,5 +171,28 @@ func TestHealthReadsTheIndexAsItIsNow(t *testing.T) {
 	runSQL(t, path, `INSERT INTO nodes_fts (nodes_fts) VALUES ('optimize')`)
 	if found := s.Deep(t.Context()); len(found) > 0 {
 		t.Errorf("after another process merged the index: %+v", found)
+	}
+}
+
+// TestReindexer: the facet takes its one derived tier, and tells what changed since a time, with every edge.
+func TestReindexer(t *testing.T) {
+	db, clk, _ := newStore(t)
+	s := hypergraph.Adapt(hypergraph.Config{Backend: db, Vocabulary: db.Vocabulary(), Reindex: db.Reindex()})
+	must(t, db.CreateNode(t.Context(), fact("old", "a lamp")))
+	must(t, db.CreateEdge(t.Context(), hypergraph.Edge{ID: "e", Type: "relation", Members: []hypergraph.Membership{{NodeID: "old", Role: "subject"}}}))
+	clk.Advance(time.Hour)
+	must(t, db.CreateNode(t.Context(), fact("new", "a lamp")))
+	var changed []string
+	must(t, s.Reindexer.ChangedSince(t.Context(), float64(clk.Now().Unix()), func(id string) bool {
+		changed = append(changed, id)
+		return true
+	}))
+	if d := cmp.Diff([]string{"new", "edge/e"}, changed); d != "" {
+		t.Error(d)
+	}
+	for tier, want := range map[string]error{"": nil, "words": nil, "session": model.InvalidInput} {
+		if _, err := s.Reindexer.Reindex(t.Context(), tier); !errors.Is(err, want) {
+			t.Errorf("%q: %v", tier, err)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"slices"
 
 	"memdesk/model"
 )
@@ -13,6 +14,26 @@ func (s *Store) Migrator() model.Migrator {
 		return nil
 	}
 	return migrator{s}
+}
+
+// Reindex builds the index of words and the counters anew, in one transaction, and counts the nodes in the index. nil for a
+// recurse database, which has neither.
+func (s *Store) Reindex() func(context.Context) (int64, error) {
+	if s.kind != OwnSchema {
+		return nil
+	}
+	return func(ctx context.Context) (n int64, err error) {
+		err = s.changing(ctx, "reindex", func(q *query) error {
+			for _, text := range slices.Concat(textDown, textUp) {
+				if _, err := q.Exec(text); err != nil {
+					return err
+				}
+			}
+			_, err := q.One(`SELECT count(*) FROM nodes`, nil, &n)
+			return err
+		})
+		return n, err
+	}
 }
 
 type migrator struct{ s *Store }

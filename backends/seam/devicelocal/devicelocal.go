@@ -61,19 +61,14 @@ func Open(ctx context.Context, cfg Config) (model.Store, error) {
 	if err != nil {
 		return model.Store{}, err
 	}
-	said := []string{
-		"forget unlinks the file; AgentM's own memory_forget only marks it as deleted and keeps the text",
-		"conflict strategy: " + tree.ConflictStrategy(),
-	}
-	index, why := notes.OpenIndex(cfg.Path, cfg.Env)
-	if why != "" {
-		said = append(said, why)
-	}
 	return notes.Open(ctx, notes.Config{
 		Name: cfg.Name, Kind: Kind, Path: cfg.Path, Tree: tree, Virgin: true, ReadOnly: cfg.ReadOnly,
 		Features: tree.Capabilities().Features(), Clock: cfg.Clock,
-		Outside: places(cfg.Env), Index: index, SearchOnly: cfg.SearchOnly,
-		Notes: said,
+		Outside: places(cfg.Env), Known: notes.KnownFile(cfg.Path, cfg.Env), SearchOnly: cfg.SearchOnly,
+		Notes: []string{
+			"forget unlinks the file; AgentM's own memory_forget only marks it as deleted and keeps the text",
+			"conflict strategy: " + tree.ConflictStrategy(),
+		},
 	})
 }
 

@@ -3,7 +3,6 @@ package vault_test
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"encoding/base64"
 	"fmt"
 	"io"
@@ -15,10 +14,8 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/mattn/go-sqlite3"
-
+	"memdesk/backends/seam/internal/notes"
 	"memdesk/backends/seam/vault"
-	"memdesk/internal/filelock"
 	"memdesk/model"
 )
 
@@ -239,9 +236,6 @@ func TestScrub(t *testing.T) {
 	plant(t, home, ".cache/agentm/dream/revert-log/a.jsonl", `{"pre":"`+encoded+`"}`+"\n"+`{"pre":"b3R0bydzIG5vdGU="}`+"\n")
 	plant(t, home, ".cache/agentm/telemetry/recall-history.jsonl", `{"hit":"memory/idea/maren.md"}`+"\n"+`{"hit":"otto"}`+"\n")
 	s := open(t, cfg)
-	if n, err := s.Reindexer.Reindex(t.Context(), "local-index"); err != nil || n == 0 {
-		t.Fatalf("reindex: %d, %v", n, err)
-	}
 	if _, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: "memory/idea/maren.md"}); err != nil {
 		t.Fatal(err)
 	}
@@ -294,13 +288,6 @@ func TestScrub(t *testing.T) {
 			t.Errorf("%s holds %q, %v", name, data, err)
 		}
 	}
-	index, err := filepath.Glob(filepath.Join(home, ".local/state/memdesk/index/*"))
-	if err != nil || len(index) != 1 {
-		t.Fatalf("index files: %v, %v", index, err)
-	}
-	if data, err := os.ReadFile(index[0]); err != nil || bytes.Contains(data, []byte("maren")) {
-		t.Errorf("the local index still names her: %v", err)
-	}
 	again, err := s.Maintainer.Scrub(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)
@@ -309,56 +296,6 @@ func TestScrub(t *testing.T) {
 		if r.Verdict == model.VerdictClean && !strings.HasPrefix(r.Layer, "(memdesk)") {
 			t.Errorf("the second run finds something to do: %+v", r)
 		}
-	}
-}
-
-func TestReindex(t *testing.T) {
-	cfg, home := withHome(t, fresh(t))
-	plant(t, cfg.Path, "memory/idea/a.md", "---\ntype: idea\nstatus: active\n---\n# Foxes\nThey are running.\n")
-	plant(t, cfg.Path, "memory/idea/gone.md", "---\ntype: idea\nstatus: superseded\n---\nrunning\n")
-	plant(t, cfg.Path, "memory/idea/bad.md", poison+"running")
-	plant(t, cfg.Path, "b.bin", "\xff running")
-	s := open(t, cfg)
-	if _, err := s.Reindexer.Reindex(t.Context(), "source"); model.KindOf(err) != model.InvalidInput {
-		t.Errorf("the source was derived: %v", err)
-	}
-	for range 2 {
-		if n, err := s.Reindexer.Reindex(t.Context(), "local-index"); n != 1 || err != nil {
-			t.Fatalf("reindex: %d, %v", n, err)
-		}
-	}
-	files, err := filepath.Glob(filepath.Join(home, ".local/state/memdesk/index/*"))
-	if err != nil || len(files) != 1 {
-		t.Fatalf("index files: %v, %v", files, err)
-	}
-	db, err := sql.Open("sqlite3", files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	var path, title string
-	if err := db.QueryRowContext(t.Context(), "SELECT path, title FROM docs WHERE docs MATCH 'run'").Scan(&path, &title); err != nil || path != "memory/idea/a.md" || title != "Foxes" {
-		t.Errorf("the index gives %q %q, %v", path, title, err)
-	}
-	old := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(filepath.Join(cfg.Path, "memory/idea/a.md"), old, old); err != nil {
-		t.Fatal(err)
-	}
-	var changed []string
-	if err := s.Reindexer.ChangedSince(t.Context(), float64(time.Now().Add(-time.Minute).Unix()), func(id string) bool {
-		changed = append(changed, id)
-		return true
-	}); err != nil {
-		t.Fatal(err)
-	}
-	slices.Sort(changed)
-	if want := []string{"b.bin", "memory/idea/bad.md", "memory/idea/gone.md"}; !slices.Equal(changed, want) {
-		t.Errorf("changed since a minute ago: %v, want %v", changed, want)
-	}
-	inside := fresh(t)
-	inside.Env = func(name string) string { return map[string]string{"HOME": inside.Path}[name] }
-	if s := open(t, inside); s.Reindexer != nil {
-		t.Error("an index inside the vault was offered")
 	}
 }
 
@@ -415,69 +352,23 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestScrubRemovesAnIndexThatWasCutOff: a process that is killed while it builds the local index leaves the
-// text of every note; one that still builds keeps its file.
-func TestScrubRemovesAnIndexThatWasCutOff(t *testing.T) {
-	for name, indexed := range map[string]bool{"beside an index": true, "alone": false} {
-		t.Run(name, func(t *testing.T) {
-			cfg, home := withHome(t, fresh(t))
-			plant(t, cfg.Path, "memory/idea/otto.md", "otto's note")
-			s := open(t, cfg)
-			if indexed {
-				if _, err := s.Reindexer.Reindex(t.Context(), "local-index"); err != nil {
-					t.Fatal(err)
-				}
-			}
-			plant(t, home, ".local/state/memdesk/index/building-77.db", "maren")
-			plant(t, home, ".local/state/memdesk/index/building-78.db", "maren")
-			dir := filepath.Join(home, ".local/state/memdesk/index")
-			live, err := os.Open(filepath.Join(dir, "building-78.db"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer live.Close()
-			if ok, err := filelock.Try(live, true); !ok || err != nil {
-				t.Fatal(ok, err)
-			}
-			results, err := s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Removed: []string{"memory/idea/maren.md"}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := os.Lstat(filepath.Join(dir, "building-77.db")); err == nil {
-				t.Error("the index that was cut off is still there")
-			}
-			if i := slices.IndexFunc(results, func(r model.LayerResult) bool { return r.Layer == "(memdesk)/building-78.db" }); i < 0 || results[i].Verdict != model.VerdictPending {
-				t.Errorf("an index that is being built: %+v", results)
-			}
-			if _, err := os.Lstat(live.Name()); err != nil {
-				t.Error("the index that another process builds was removed")
-			}
-		})
-	}
-}
-
-// TestReindexRemovesAnIndexThatWasCutOff: killed processes must not leave more of them each time. A new one stays: its
-// process may lock it in the next moment.
-func TestReindexRemovesAnIndexThatWasCutOff(t *testing.T) {
+// TestScrubRemovesAnOldIndex of all notes' words, built by an earlier memdesk, and leaves what stands beside it.
+func TestScrubRemovesAnOldIndex(t *testing.T) {
 	cfg, home := withHome(t, fresh(t))
 	plant(t, cfg.Path, "memory/idea/otto.md", "otto's note")
-	s := open(t, cfg)
-	for _, old := range []string{"", "building-77.db"} {
-		if old != "" {
-			plant(t, home, ".local/state/memdesk/index/building-78.db", "otto")
-			plant(t, home, ".local/state/memdesk/index/"+old, "otto")
-			at := time.Now().Add(-2 * time.Minute)
-			if err := os.Chtimes(filepath.Join(home, ".local/state/memdesk/index", old), at, at); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if _, err := s.Reindexer.Reindex(t.Context(), "local-index"); err != nil {
-			t.Fatal(err)
-		}
+	dir := filepath.Join(home, ".local/state/memdesk/index")
+	known := filepath.Base(notes.KnownFile(cfg.Path, cfg.Env))
+	own := strings.TrimSuffix(known, ".known") + ".db"
+	for _, name := range []string{own, "building-77.db", known, "0123456789abcdef.db"} {
+		plant(t, dir, name, "maren")
 	}
-	left, err := filepath.Glob(filepath.Join(home, ".local/state/memdesk/index/building-*"))
-	if err != nil || len(left) != 1 || filepath.Base(left[0]) != "building-78.db" {
-		t.Errorf("%q, %v", left, err)
+	results, err := open(t, cfg).Maintainer.Scrub(t.Context(), model.ScrubRequest{Removed: []string{"memory/idea/maren.md"}})
+	if err != nil || len(results) != 2 || results[0].Verdict != model.VerdictClean {
+		t.Errorf("%+v, %v", results, err)
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 2 || left[0].Name() != min(known, "0123456789abcdef.db") {
+		t.Errorf("left: %v, %v", left, err)
 	}
 }
 

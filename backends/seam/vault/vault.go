@@ -53,16 +53,12 @@ func Open(ctx context.Context, cfg Config) (model.Store, error) {
 	if err != nil {
 		return model.Store{}, err
 	}
-	index, why := notes.OpenIndex(at.vault, cfg.Env)
-	if why != "" {
-		at.notes = append(at.notes, why)
-	}
 	d := newDaemon(cfg, at)
 	store, err := notes.Open(ctx, notes.Config{
 		Name: cfg.Name, Kind: Kind, Path: at.vault, Memory: at.below, Tree: tree, ReadOnly: cfg.ReadOnly,
 		Features: tree.Capabilities().Features(), Deviations: deviations(), Clock: cfg.Clock,
 		Notes: append(append(at.notes, "conflict strategy: "+tree.ConflictStrategy()), d.note(ctx)...), Status: status(d, at.mutex(cfg)),
-		Outside: notes.AgentMPlaces(cfg.Env), Index: index, SearchOnly: cfg.SearchOnly,
+		Outside: notes.AgentMPlaces(cfg.Env), Known: notes.KnownFile(at.vault, cfg.Env), SearchOnly: cfg.SearchOnly,
 	})
 	return store, err
 }

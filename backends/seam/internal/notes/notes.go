@@ -48,8 +48,8 @@ type Config struct {
 	Layout *Layout
 	// SearchOnly: only a Recall over every tier follows, so Open need not read the kinds that become tiers.
 	SearchOnly bool
-	// Index is the store's local index; nil where no place for it is known.
-	Index *Index
+	// Known is the file that keeps the classes of notes between processes (KnownFile); empty: none is kept.
+	Known string
 }
 
 // store is the backend behind every facet of one opened store.
@@ -119,9 +119,6 @@ func (s *store) value(snap *snapshot) model.Store {
 		out.Keep = s.keepMode
 	case l.Beside != nil:
 		out.Beside, out.Rewrites = l.Beside, l.Rewrites
-	}
-	if s.cfg.Index != nil {
-		out.Reindexer = s
 	}
 	for _, p := range snap.problems() {
 		out.Notes = append(out.Notes, "not shown: "+p)

@@ -65,9 +65,7 @@ func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 	if req.Dry {
 		return nil, nil
 	}
-	if s.cfg.Index != nil {
-		w.index()
-	}
+	w.oldIndex()
 	return w.Out, nil
 }
 

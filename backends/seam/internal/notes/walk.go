@@ -3,7 +3,6 @@ package notes
 import (
 	"bytes"
 	"context"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -240,8 +239,8 @@ func (s *store) walk(ctx context.Context, old *snapshot, follow bool, r *recall)
 	if old != nil {
 		before = old.tree
 	}
-	if before == nil && r == nil && s.cfg.Layout == nil && s.cfg.Index != nil {
-		g.known = walk.OpenKnown(s.cfg.Index.known())
+	if before == nil && r == nil && s.cfg.Known != "" {
+		g.known = walk.OpenKnown(s.cfg.Known)
 	}
 	if follow {
 		snap.tree, err = s.resident.Scan(ctx, "list", s.cfg.Path, root, s.rules(), before, g.look)
@@ -339,26 +338,6 @@ const keepFrom = 2000
 
 // settles is the minimum age of a note's last change at a walk, so that a further one shows in its times.
 var settles = 3 * time.Second
-
-// keep stores the walk's knowledge for the next process; on a failure that process reads the notes.
-func (s *store) keep(snap *snapshot) {
-	if s.cfg.Index == nil || s.cfg.Layout != nil || snap.tree == nil || snap.opened < keepFrom {
-		return
-	}
-	if ensureIndexDir(s.cfg.Index.path) != nil {
-		return
-	}
-	_ = walk.KeepKnown(s.cfg.Index.known(), snap.tree.Began.Add(-settles), snap.tree.Len(), func(yield func(walk.File, uint32) bool) {
-		for _, f := range snap.tree.All() {
-			if isNote(f.Name()) && !yield(f, f.Tag()) {
-				return
-			}
-		}
-	})
-}
-
-// known is the file of a store's classes, beside its index.
-func (x *Index) known() string { return strings.TrimSuffix(x.path, filepath.Ext(x.path)) + ".known" }
 
 // classOf is only the kind and status of a note's beginning: the text after its fences is ignored.
 func classOf(data []byte) class {

@@ -36,16 +36,13 @@ func TestKindsAreKept(t *testing.T) {
 		}
 		write(i, []string{"idea", "jane-doe"}[i%2], []string{"live", "deleted", "x"}[i%3])
 	}
-	index, why := OpenIndex(dir, func(name string) string { return map[string]string{"XDG_STATE_HOME": state}[name] })
-	if index == nil {
-		t.Fatal(why)
-	}
+	known := KnownFile(dir, func(name string) string { return map[string]string{"XDG_STATE_HOME": state}[name] })
 	open := func() (opened int64, tiers []model.TierCount, page model.Page) {
 		tree, err := seam.OpenDir(dir, seam.DirOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := Open(t.Context(), Config{Name: "v", Kind: "vault", Path: dir, Tree: tree, Index: index})
+		m, err := Open(t.Context(), Config{Name: "v", Kind: "vault", Path: dir, Tree: tree, Known: known})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +60,7 @@ func TestKindsAreKept(t *testing.T) {
 	if first != n {
 		t.Fatalf("the first process opened %d of %d notes", first, n)
 	}
-	data, err := os.ReadFile(index.known())
+	data, err := os.ReadFile(known)
 	if err != nil || bytes.Contains(data, []byte("jane")) {
 		t.Fatalf("kept: %v", err)
 	}
