@@ -65,7 +65,7 @@ func (k *Keeper) writePending(e Entry, body string) error {
 // confirm records that the change was made, and its result. A failure is a model.Partial: the change must not be
 // made again.
 func (k *Keeper) confirm(e *Entry, body string, res model.RetainResult) error {
-	e.After, e.Plan = res.Revision, ""
+	e.After, e.Plan, e.Will = res.Revision, "", ""
 	if res.Displaced != nil { // read in the transaction of the change
 		e.Beside = res.Displaced
 	}

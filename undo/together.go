@@ -1,10 +1,13 @@
 package undo
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -56,9 +59,9 @@ type Side struct {
 	// After is the item's revision after the change, Absent after a forget; empty until the change is
 	// confirmed.
 	After model.Revision `json:"after,omitempty"`
-	// Plan is the SHA-256 of the planned text: after a crash it tells whether that was written.
+	// Plan is the digest of the planned text: after a crash it tells whether that was written.
 	Plan     string         `json:"plan,omitempty"`
-	Will     model.Revision `json:"-"` // see Entry
+	Will     model.Revision `json:"will,omitempty"` // see Entry
 	Meta     []model.Field  `json:"meta,omitempty"`
 	Bytes    int64          `json:"bytes"`
 	Obstacle string         `json:"obstacle,omitempty"`
@@ -92,7 +95,7 @@ func (k *Keeper) together(ctx context.Context, s model.Store, all Entry, changes
 	results := make([]model.RetainResult, len(changes))
 	for i, c := range changes {
 		var after model.Revision
-		results[i], after, err = carryOut(ctx, s, c, e.Sides[i].Before)
+		results[i], after, err = carryOut(ctx, s, c, e.Sides[i].Before, k.ahead(&e, i, body))
 		if err != nil {
 			e, err = k.takeBack(ctx, s, e, body, i, err)
 			return nil, e, err
@@ -128,7 +131,7 @@ func (k *Keeper) Possible(ctx context.Context, s model.Store, op model.Op, chang
 			continue
 		}
 		n++
-		res, after, err := carryOut(ctx, s, c, e.Sides[n].Before)
+		res, after, err := carryOut(ctx, s, c, e.Sides[n].Before, k.ahead(&e, n, body))
 		if err == nil || model.IsPartial(err) {
 			e.Sides[n].made(after, res)
 		}
@@ -149,18 +152,18 @@ func (k *Keeper) Possible(ctx context.Context, s model.Store, op model.Op, chang
 
 // made notes what a side's change left.
 func (side *Side) made(after model.Revision, res model.RetainResult) {
-	side.After = after
+	side.After, side.Will, side.Item = after, "", cmp.Or(res.ID, side.Item)
 	if res.Displaced != nil {
 		side.Beside = res.Displaced
 	}
 }
 
-// carryOut makes one change bound to a revision.
-func carryOut(ctx context.Context, s model.Store, c Change, before model.Revision) (model.RetainResult, model.Revision, error) {
+// carryOut makes one change bound to a revision. ahead may be nil.
+func carryOut(ctx context.Context, s model.Store, c Change, before model.Revision, ahead func(string, model.RetainResult) error) (model.RetainResult, model.Revision, error) {
 	if c.Retain != nil {
 		req := *c.Retain
 		req.Unseen = req.Unseen || req.IfMatch == ""
-		req.Mode, req.IfMatch = model.Replace, before
+		req.Mode, req.IfMatch, req.Ahead = model.Replace, before, ahead
 		res, err := s.Provider.Retain(ctx, req)
 		return res, res.Revision, err
 	}
@@ -267,9 +270,39 @@ func (k *Keeper) fallTogether(ctx context.Context, s model.Store, e *Entry, have
 	return nil
 }
 
+// digest is the SHA-256 of a text. That of JSON does not depend on white space and the order of names: a store may show it in a form
+// of its own.
 func digest(text string) string {
+	if form, ok := canonical(text); ok {
+		text = form
+	}
+	return plainDigest(text)
+}
+
+func plainDigest(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
+}
+
+// planned reports whether a text is the one of a plan, which an earlier memdesk made of the bytes alone.
+func planned(text, plan string) bool { return digest(text) == plan || plainDigest(text) == plan }
+
+// canonical is a JSON object or list without white space, its names sorted.
+func canonical(text string) (string, bool) {
+	if start := strings.TrimLeft(text, " \t\r\n"); start == "" || start[0] != '{' && start[0] != '[' {
+		return "", false
+	}
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber() // as written
+	var v any
+	if d.Decode(&v) != nil {
+		return "", false
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return "", false
+	}
+	form, err := json.Marshal(v)
+	return string(form), err == nil
 }
 
 // Bodies splits an entry's body into those of its sides.
@@ -306,7 +339,7 @@ func (k *Keeper) takeBack(ctx context.Context, s model.Store, e Entry, body stri
 	texts := e.Bodies(body)
 	for i := failed - 1; i >= 0; i-- {
 		one, cancel := context.WithTimeout(ctx, rollbackTime)
-		_, _, back := carryOut(one, s, reverse(s, e.Sides[i], texts[i], e.Sides[i].After), e.Sides[i].After)
+		_, _, back := carryOut(one, s, reverse(s, e.Sides[i], texts[i], e.Sides[i].After), e.Sides[i].After, nil)
 		cancel()
 		if back != nil {
 			_ = k.write(e, body)
@@ -429,7 +462,7 @@ func (side Side) stands(ctx context.Context, s model.Store) (now model.Revision,
 		return now, true, nil
 	case side.After == "" && side.Will != "" && now == side.Will:
 		return now, true, nil
-	case side.After == "" && side.Plan != "" && now != model.Absent && digest(it.Body) == side.Plan:
+	case side.After == "" && side.Plan != "" && now != model.Absent && planned(it.Body, side.Plan):
 		return now, true, nil
 	}
 	return "", false, model.Errorf(model.Conflict, "undo", "%s has changed since: it is at revision %s; compare and write by hand, the entry stays", side.Item, now)

@@ -38,10 +38,10 @@ type Entry struct {
 	// After is the item's revision after the change, Absent after a forget; empty while the change is not
 	// confirmed.
 	After model.Revision `json:"after,omitempty"`
-	// Before is the revision before a change that is not confirmed, and Plan the SHA-256 of its text; see Side.
+	// Before is the revision before a change that is not confirmed, and Plan the digest of its text; see Side.
 	Before model.Revision `json:"before,omitempty"`
 	Plan   string         `json:"plan,omitempty"`
-	// Will is the revision that the store foretold for a change that is not confirmed; empty where it did not.
+	// Will is the revision that the store foretold for a change that is not confirmed; empty where the text tells.
 	Will model.Revision `json:"will,omitempty"`
 	Meta []model.Field  `json:"meta,omitempty"`
 	// Obstacle says why Restore cannot restore the item, in the program's own words; the bytes are kept all
@@ -233,14 +233,17 @@ func lasting(conflict error, tried, now model.Revision) bool {
 
 // act saves the entry and makes the write.
 func (k *Keeper) act(ctx context.Context, s model.Store, e Entry, body string, req model.RetainRequest) (model.RetainResult, Entry, error) {
-	if req.Mode == model.Replace {
+	switch {
+	case req.Mode == model.Replace:
 		e.plan(body, req.Content)
+	case !s.Deviates("R06"):
+		e.plan(body, body+req.Content)
 	}
 	e, err := k.save(s, e, body)
 	if err != nil {
 		return model.RetainResult{}, Entry{}, err
 	}
-	req.Ahead = k.ahead(e, body)
+	req.Ahead = k.ahead(&e, 0, body)
 	res, err := s.Provider.Retain(ctx, req)
 	if err != nil {
 		e, err = k.settle(e, err)
@@ -251,15 +254,20 @@ func (k *Keeper) act(ctx context.Context, s model.Store, e Entry, body string, r
 }
 
 // ahead keeps the result of a write before it is durable, where the planned text would not tell after a crash whether it was made:
-// the store shows it otherwise than it was sent, only the fields change, or the store makes the id.
-func (k *Keeper) ahead(e Entry, body string) func(string, model.RetainResult) error {
+// the store shows it otherwise than it was sent, only the fields change, or the store makes the id. i is the side of the write in an
+// entry of several.
+func (k *Keeper) ahead(e *Entry, i int, body string) func(string, model.RetainResult) error {
+	item, plan, will, beside := &e.Item, e.Plan, &e.Will, &e.Beside
+	if len(e.Sides) > 0 {
+		side := &e.Sides[i]
+		item, plan, will, beside = &side.Item, side.Plan, &side.Will, &side.Beside
+	}
 	return func(text string, res model.RetainResult) error {
-		if e.Item == res.ID && e.Plan == digest(text) && res.Displaced == nil {
+		if *item == res.ID && plan != "" && planned(text, plan) && res.Displaced == nil {
 			return nil
 		}
-		one := e.pending()
-		one.Item, one.Will, one.Beside = res.ID, res.Revision, cmp.Or(res.Displaced, e.Beside)
-		return k.writePending(one, body)
+		*item, *will, *beside = res.ID, res.Revision, cmp.Or(res.Displaced, *beside)
+		return k.writePending(e.pending(), body)
 	}
 }
 

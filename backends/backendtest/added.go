@@ -32,6 +32,7 @@ var addedCases = []Case{
 	{"D19", Added, "the address told beforehand is the id that is written", addressTells},
 	{"D20", Added, "an item without a body is put back where metadata makes the item", emptyBody},
 	{"D21", Added, "read-only fields that an item put back does not have again are declared", renews},
+	{"D22", Added, "a write is foretold, or the id and the text as they were sent tell it", foretold},
 }
 
 func idAddresses(t TB, e *Env) {
@@ -603,5 +604,43 @@ func renews(t TB, e *Env) {
 				t.Errorf("tier %s: %s was %q and is made anew, which the tier does not declare", ts.Name, f.Name, f.Value)
 			}
 		}
+	}
+}
+
+// foretold: undo must be able to tell, of a write whose answer is lost, whether it was made. An error of Ahead prevents the write.
+func foretold(t TB, e *Env) {
+	s := e.open(t)
+	if s.Browser == nil || e.AppendOnly {
+		t.Skip("items cannot be read and replaced here")
+	}
+	for _, ts := range e.tiers(s) {
+		const text = "{\"one\":  1}\n\n"
+		r := e.scoped()
+		r.ID, r.Mode, r.Content = e.put(t, s, ts, 0, "before").ID, model.Replace, text
+		var told []model.RetainResult
+		var body string
+		r.Ahead = func(b string, res model.RetainResult) error {
+			body, told = b, append(told, res)
+			return nil
+		}
+		res := retain(t, s, r)
+		now := read(t, s, res.ID)
+		if len(told) == 0 {
+			if res.ID != r.ID || now.Body != text {
+				t.Errorf("tier %s: a write that was not foretold shows %q as %s, sent as %q to %s", ts.Name, cut(now.Body), res.ID, text, r.ID)
+			}
+			continue
+		}
+		if last := told[len(told)-1]; last.ID != res.ID || last.Revision != res.Revision || body != now.Body {
+			t.Errorf("tier %s: foretold were %s at %s and %q, there are %s at %s and %q", ts.Name, last.ID, last.Revision, cut(body), res.ID, res.Revision, cut(now.Body))
+		}
+		r.ID, r.Content = res.ID, "after"
+		stop := errors.New("stop")
+		r.Ahead = func(string, model.RetainResult) error { return stop }
+		unchanged(t, s, "a write that Ahead refuses", func() {
+			if _, err := s.Provider.Retain(t.Context(), r); !errors.Is(err, stop) {
+				t.Errorf("tier %s: a write that Ahead refuses ends with %v", ts.Name, err)
+			}
+		})
 	}
 }

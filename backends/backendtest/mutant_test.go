@@ -618,6 +618,14 @@ func mutants() []struct {
 			}}
 			return s
 		}},
+		{"heeds no refusal of Ahead", "D22", onRetain(func(r *model.RetainRequest) {
+			if ahead := r.Ahead; ahead != nil {
+				r.Ahead = func(body string, res model.RetainResult) error {
+					_ = ahead(body, res)
+					return nil
+				}
+			}
+		})},
 		{"refuses an item without a body", "D20", onRetain(func(r *model.RetainRequest) { r.Restore = false })},
 		{"drops metadata that was not given", "D08", onRetain(func(r *model.RetainRequest) {
 			if r.Meta == nil && r.ID != "" {

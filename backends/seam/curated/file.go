@@ -96,8 +96,9 @@ func (f file) remedy(store string) string {
 }
 
 // change rewrites one file. decide is called twice: on the current file, so that a refusal makes no lock,
-// and again under the lock. It returns the new entries, or nil for no change.
-func (s *store) change(ctx context.Context, op, name string, decide func(file) ([]entry, error)) error {
+// and again under the lock. It returns the new entries, or nil for no change. ahead runs just before the write, and may prevent it;
+// nil: nobody waits for it.
+func (s *store) change(ctx context.Context, op, name string, decide func(file) ([]entry, error), ahead func() error) error {
 	d, err := s.root()
 	if err != nil {
 		return err
@@ -121,6 +122,11 @@ func (s *store) change(ctx context.Context, op, name string, decide func(file) (
 	}
 	if now.drift != "" {
 		if err := s.backup(d, now); err != nil {
+			return err
+		}
+	}
+	if ahead != nil {
+		if err := ahead(); err != nil {
 			return err
 		}
 	}

@@ -144,17 +144,22 @@ type edit struct {
 	warnings []string
 }
 
+// result is that of the entry, in a file.
+func (e edit) result(file string) model.RetainResult {
+	return model.RetainResult{ID: file + "/" + hashOf(e.text), Bytes: int64(len(e.text)), Revision: revisionOf(e.text), Warnings: e.warnings}
+}
+
 func (s *store) retainEntry(ctx context.Context, to idParts, req model.RetainRequest) (model.RetainResult, error) {
 	var done edit
 	err := s.change(ctx, "retain", to.file, func(f file) ([]entry, error) {
 		var err error
 		done, err = s.evaluate(f, to, req)
 		return done.next, err
-	})
+	}, func() error { return req.Foretell(done.text, done.result(to.file)) })
 	if err != nil {
 		return model.RetainResult{}, err
 	}
-	res := model.RetainResult{ID: to.file + "/" + hashOf(done.text), Bytes: int64(len(done.text)), Revision: revisionOf(done.text), Warnings: done.warnings}
+	res := done.result(to.file)
 	if done.next == nil {
 		return res, nil // it was there already
 	}
@@ -306,6 +311,7 @@ func (s *store) retainFile(ctx context.Context, name string, req model.RetainReq
 		}
 	}
 	text := join(next)
+	res := model.RetainResult{ID: name, Bytes: int64(len(text)), Revision: revisionOf(text)}
 	var warnings []string
 	err := s.change(ctx, "retain", name, func(f file) ([]entry, error) {
 		warnings = nil
@@ -327,11 +333,12 @@ func (s *store) retainFile(ctx context.Context, name string, req model.RetainReq
 		}
 		warnings = append(append(warnings, more...), nextSession)
 		return next, nil
-	})
+	}, func() error { return req.Foretell(text, res) })
 	if err != nil {
 		return model.RetainResult{}, err
 	}
-	return model.RetainResult{ID: name, Bytes: int64(len(text)), Revision: revisionOf(text), Warnings: warnings}, nil
+	res.Warnings = warnings
+	return res, nil
 }
 
 // Forget removes one entry, or rejects a proposal by removing its file. A whole file cannot be forgotten,
@@ -371,7 +378,7 @@ func (s *store) Forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 		}
 		out.Removed = 1
 		return without(f.entries, i), nil
-	})
+	}, nil)
 	if err != nil {
 		return model.ForgetResult{}, err
 	}
