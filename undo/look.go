@@ -160,9 +160,10 @@ func (k *Keeper) obstacle(s model.Store, it model.Item, op model.Op) string {
 	switch {
 	case it.Body == "" && t.Document != model.Structured && !s.Features[FeatureBinary]:
 		return "it is empty, and an empty text cannot be written"
+	case declared && t.Restores && op == model.OpForget: // the store takes back what was there, in its bytes
 	case !utf8.ValidString(it.Body) && !s.Features[FeatureBinary]:
 		return "it is not UTF-8 text, and only text can be written"
-	case declared && t.Restores && (op == model.OpForget || !t.Sealed): // the store takes back what was there
+	case declared && t.Restores && !t.Sealed:
 	case declared && !t.Writable || it.Has(model.FlagReadOnly):
 		return "only its own writer may fill this tier"
 	case declared && t.OwnerMakes && op == model.OpForget:

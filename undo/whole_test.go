@@ -16,6 +16,7 @@ import (
 
 	"memdesk/backends"
 	"memdesk/backends/demodata"
+	"memdesk/backends/records/mcpgraph"
 	"memdesk/internal/clock"
 	"memdesk/model"
 	"memdesk/undo"
@@ -111,6 +112,32 @@ func comesBack(t *testing.T, k *undo.Keeper, fleet *backends.Fleet, s model.Stor
 	}
 	if d := cmp.Diff(before, after); d != "" {
 		t.Errorf("%s: said before %q, and (-before +after):\n%s", id, said, d)
+	}
+}
+
+// TestALineOfAnyBytesComesBack: a line of a memory.jsonl that is not UTF-8 is forgotten with its bytes kept.
+func TestALineOfAnyBytesComesBack(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "memory.jsonl")
+	const text = "{\"type\":\"entity\",\"name\":\"bad\xff\",\"entityType\":\"T\",\"observations\":[]}\n{\"type\":\"entity\",\"name\":\"N\",\"entityType\":\"T\",\"observations\":[]}\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := mcpgraph.Open(t.Context(), mcpgraph.Config{Name: "s", Path: path, Locks: filepath.Join(t.TempDir(), "memdesk", "locks")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	page, err := s.Browser.List(t.Context(), model.PageRequest{Tier: "problem"})
+	if err != nil || len(page.Items) != 1 {
+		t.Fatal(page, err)
+	}
+	k := undo.New(t.TempDir(), undo.DefaultKeep, clock.System{}, nil)
+	_, e, err := k.Forget(t.Context(), s, model.ForgetRequest{ID: page.Items[0].ID})
+	if err != nil || contents(t, path)[path] == text {
+		t.Fatal(err)
+	}
+	if _, err := k.Restore(t.Context(), func(string) (model.Store, error) { return s, nil }, e.ID); err != nil || contents(t, path)[path] != text {
+		t.Errorf("%v; the file holds %q", err, contents(t, path)[path])
 	}
 }
 

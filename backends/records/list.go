@@ -156,7 +156,8 @@ func (a *store) checkScope(tx Tx, op, scope string) error {
 			continue
 		}
 		var one int64
-		found, err := One(tx, `SELECT 1 FROM `+t.From+t.where(true, `(`+t.Scope+`) = ?`)+` LIMIT 1`, []any{scope}, &one)
+		cond, arg := t.inScope(scope)
+		found, err := One(tx, `SELECT 1 FROM `+t.From+t.where(true, cond)+` LIMIT 1`, []any{arg}, &one)
 		if err != nil || found {
 			return err
 		}
@@ -261,7 +262,8 @@ func (a *store) part(i int, w window) (text string, args []any, ok bool) {
 	}
 	var cond []string
 	if w.scope != "" {
-		cond, args = append(cond, `(`+t.Scope+`) = ?`), append(args, w.scope)
+		these, arg := t.inScope(w.scope)
+		cond, args = append(cond, these), append(args, arg)
 	}
 	if may, with := a.mayHold(t.searched(), t.SearchJSON, w.needle); may != "" {
 		cond, args = append(cond, may), append(args, with...)
@@ -475,7 +477,8 @@ func (a *store) total(tx Tx, w window, req model.PageRequest, shown int64, more 
 		var cond []string
 		var args []any
 		if w.scope != "" {
-			cond, args = append(cond, `(`+t.Scope+`) = ?`), append(args, w.scope)
+			these, arg := t.inScope(w.scope)
+			cond, args = append(cond, these), append(args, arg)
 		}
 		var c int64
 		if _, err := One(tx, `SELECT count(*) FROM `+t.From+t.where(w.hidden, cond...), args, &c); err != nil {
@@ -530,6 +533,7 @@ func (a *store) Tiers(ctx context.Context) ([]model.TierCount, error) {
 					if err := scan(&c.Scope, &c.Items, &c.Bytes); err != nil {
 						return err
 					}
+					c.Scope = t.scope(c.Scope)
 					out = append(out, c)
 					return nil
 				})

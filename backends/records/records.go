@@ -102,10 +102,12 @@ type Table struct {
 	Where  string // rows that are items; empty: all
 	Key    string // text, unique in the table, never null
 	Scope  string // text; empty: every item has the empty scope
-	At     string // text that sorts by time; empty: the rows have no time
-	Size   string // bytes of the body; empty: every row is read to count them
-	Gone   string // condition of rows that the owner's program hides; empty: none
-	Vector string // the row's vector, float32 little-endian or `[1,2]`; empty: it has none
+	// ScopeOf writes the value of Scope as people read it, and ScopeIn reverses it; nil: it is the same.
+	ScopeOf, ScopeIn func(string) string
+	At               string // text that sorts by time; empty: the rows have no time
+	Size             string // bytes of the body; empty: every row is read to count them
+	Gone             string // condition of rows that the owner's program hides; empty: none
+	Vector           string // the row's vector, float32 little-endian or `[1,2]`; empty: it has none
 	// Columns are the expressions that Item needs.
 	Columns []string
 	// Search are expressions of text, and SearchJSON of JSON, that together contain every word of an item's
@@ -296,7 +298,7 @@ func (t *Table) unescape(id string) (string, bool) {
 // item makes the whole item of a row.
 func (t *Table) item(r Row) model.Item {
 	it := t.Item(r)
-	it.ID, it.Tier, it.Scope, it.Modified, it.Bytes = t.id(r.Key), t.Tier.Name, r.Scope, r.At, int64(len(it.Body))
+	it.ID, it.Tier, it.Scope, it.Modified, it.Bytes = t.id(r.Key), t.Tier.Name, t.scope(r.Scope), r.At, int64(len(it.Body))
 	it.Title = cmp.Or(it.Title, title.Line(it.Body))
 	if t.readOnly(r, it) != "" && !it.Has(model.FlagReadOnly) {
 		it.Flags = append(it.Flags, model.FlagReadOnly)
@@ -308,6 +310,22 @@ func (t *Table) item(r Row) model.Item {
 	}
 	it.Stamp = string(model.RevisionOf(model.Document{Meta: all, Body: it.Body}))
 	return it
+}
+
+// scope is the scope of an item, from the value of Scope.
+func (t *Table) scope(value string) string {
+	if t.ScopeOf == nil {
+		return value
+	}
+	return t.ScopeOf(value)
+}
+
+// inScope is the condition of the rows of a scope, with its argument.
+func (t *Table) inScope(scope string) (cond string, arg any) {
+	if t.ScopeIn != nil {
+		scope = t.ScopeIn(scope)
+	}
+	return `(` + t.Scope + `) = ?`, scope
 }
 
 func (t *Table) readOnly(r Row, it model.Item) string {

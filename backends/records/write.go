@@ -87,14 +87,16 @@ func (a *store) target(op string, req model.RetainRequest) (*Table, string, erro
 		return nil, "", err
 	}
 	switch {
-	case !utf8.ValidString(req.Content):
-		return nil, "", model.Errorf(model.InvalidInput, op, "the content is not valid UTF-8 text")
 	case req.Content == "" && req.Meta == nil:
 		return nil, "", model.Errorf(model.InvalidInput, op, "the content is empty: forget the item to remove it")
 	case req.DataSubjectID != "":
 		return nil, "", model.Errorf(model.Unsupported, op, "whom an item of this store concerns is told by its own keys, not by a request")
 	}
-	return a.addressed(op, req)
+	t, key, err := a.addressed(op, req)
+	if err == nil && !utf8.ValidString(req.Content) && !t.revives(req) { // kept rows have the bytes
+		err = model.Errorf(model.InvalidInput, op, "the content is not valid UTF-8 text")
+	}
+	return t, key, err
 }
 
 func (a *store) addressed(op string, req model.RetainRequest) (*Table, string, error) {

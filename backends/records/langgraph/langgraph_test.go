@@ -95,6 +95,19 @@ func TestOddLabels(t *testing.T) {
 	if err != nil || len(page.Items) != 5 {
 		t.Fatalf("%+v, %v", page, err)
 	}
+	scopes := map[string]bool{}
+	for _, h := range page.Items { // a scope is typed, as an id is
+		scopes[h.Scope] = true
+		one, err := s.Browser.List(t.Context(), model.PageRequest{Scope: h.Scope})
+		if err != nil || len(one.Items) != 1 || one.Items[0].ID != h.ID {
+			t.Errorf("scope %q: %+v, %v", h.Scope, one.Items, err)
+		}
+	}
+	for _, want := range []string{"users/a%1Fb", "users/%EF%B7%90%63", "users/a%1F%01b"} {
+		if !scopes[want] {
+			t.Errorf("no scope %s among %v", want, scopes)
+		}
+	}
 	concern := map[string]bool{}
 	must(t, s.Subjects.Concerning(t.Context(), []string{"users"}, func(h model.SubjectHit) bool { concern[h.ID] = true; return true }))
 	for _, h := range page.Items {

@@ -65,7 +65,7 @@ func (l layout) values() records.Table {
 		Vector: vector,
 		Tier: model.TierSpec{Name: "store", Title: "values by namespace and key", KeyRule: model.KeyRequired, KeyHint: "LABEL/LABEL/KEY, by id", Document: model.Structured, Text: model.TextObject,
 			Renews: []string{"updated_at", "vector"}},
-		From: l.table("store") + " m", Key: sqlKey("m", ns), Scope: scope("m."+ns, sep), At: "to_char(" + l.column("updated_at") + " AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US')",
+		From: l.table("store") + " m", Key: sqlKey("m", ns), Scope: "m." + ns, At: "to_char(" + l.column("updated_at") + " AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US')",
 		Gone: l.column("expires_at") + " < now()", Columns: columns, Search: []string{"m." + ns, "m.key"}, SearchJSON: []string{"to_jsonb(m)::text"},
 		Lookup: func(keys []string) (string, []any) {
 			var args []any
@@ -75,6 +75,8 @@ func (l layout) values() records.Table {
 			}
 			return `(m.` + ns + `, m.key) IN ((?,?)` + strings.Repeat(`,(?,?)`, len(keys)-1) + `)`, args
 		},
+		ScopeOf:  func(space string) string { return model.EncodeID(labels(space, sep)) },
+		ScopeIn:  func(scope string) string { return spaceOf(scope, sep) },
 		Escape:   func(key string) string { return idOf(key, sep) },
 		Unescape: func(id string) (string, bool) { return keyOf(id, sep) },
 		Item:     func(r records.Row) model.Item { return value(r, sep) },
@@ -124,16 +126,9 @@ func (l layout) renew(tx records.Tx, key string, row model.BesideRow) error {
 	return nil
 }
 
-// scope writes the labels in the form of ids, in SQL.
-func scope(column, sep string) string {
-	labels := `replace(replace(replace(` + column + `, '%', '%25'), '/', '%2F'), '` + sep + `', '/')`
-	return `CASE WHEN split_part(` + column + `, '` + sep + `', 1) = 'thread' THEN '%74' || substr(` + labels + `, 2) ELSE ` + labels + ` END`
-}
-
-// idOf writes labels and key as an id; a first label that equals the word for threads is marked (LG1).
-func idOf(key, sep string) string {
-	space, key := parted(key)
-	parts := append(strings.Split(space, sep), key)
+// labels writes a namespace as the beginning of an id; a first label that equals the word for threads is marked (LG1).
+func labels(space, sep string) string {
+	parts := strings.Split(space, sep)
 	for i, p := range parts {
 		parts[i] = records.Escape(p)
 	}
@@ -141,6 +136,23 @@ func idOf(key, sep string) string {
 		parts[0] = model.Inner + parts[0]
 	}
 	return strings.Join(parts, "/")
+}
+
+// spaceOf is the namespace of a scope. A text that is no scope is no namespace either.
+func spaceOf(scope, sep string) string {
+	id, err := model.DecodeID(scope)
+	if err != nil {
+		return scope
+	}
+	key, _ := keyOf(id+"/", sep)
+	space, _ := parted(key)
+	return space
+}
+
+// idOf writes labels and key as an id.
+func idOf(key, sep string) string {
+	space, key := parted(key)
+	return labels(space, sep) + "/" + records.Escape(key)
 }
 
 func keyOf(id, sep string) (string, bool) {
