@@ -456,6 +456,9 @@ func TestScrubSweepsWhatForgetLeaves(t *testing.T) {
 			if int64(len(data)) != l.Bytes || l.ID != "notes.txt" && req.Concerns(data) {
 				t.Errorf("layer %s holds %q", l.ID, data)
 			}
+			if named, err := os.ReadFile(l.File); err != nil || string(named) != string(data) {
+				t.Errorf("layer %s names the file %q: %v", l.ID, l.File, err)
+			}
 			_ = r.Close()
 		}
 	}

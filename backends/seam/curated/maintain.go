@@ -76,7 +76,7 @@ func (s *store) layers(ctx context.Context) ([]layer, error) {
 	}
 	switch p, err := s.pendingRoot(); {
 	case err != nil:
-		out = append(out, pendingLayer("", walk.Found{Path: ".", Problem: err.Error()}))
+		out = append(out, pendingLayer(filepath.Join(s.home, pendingDir), walk.Found{Path: ".", Problem: err.Error()}))
 	case p != nil:
 		defer p.Close()
 		if err := walk.Everything(ctx, "layers", p, nowhere, func(f walk.Found) { out = append(out, pendingLayer(filepath.Join(s.home, pendingDir), f)) }); err != nil {
@@ -91,7 +91,6 @@ func (s *store) layers(ctx context.Context) ([]layer, error) {
 // memoryLayer is a file of the memories directory dir.
 func memoryLayer(dir string, f walk.Found) layer {
 	l := layerOf(dir, f)
-	l.File = filepath.Join(dir, filepath.FromSlash(f.Path))
 	switch {
 	case !l.Readable:
 	case slices.Contains(fileNames, l.name):
@@ -105,7 +104,7 @@ func memoryLayer(dir string, f walk.Found) layer {
 // pendingLayer is a file of the proposals' directory dir.
 func pendingLayer(dir string, f walk.Found) layer {
 	l := layerOf(dir, f)
-	l.pending, l.ID, l.HeldWith = true, path.Join(pendingDir, l.name), filepath.Join(dir, filepath.FromSlash(f.Path))
+	l.pending, l.ID = true, path.Join(pendingDir, l.name)
 	if name, ok := proposalName(l.name); ok && l.Readable {
 		l.Kind, l.ItemID = model.LayerItem, TierPending+"/"+name
 	}
@@ -114,12 +113,13 @@ func pendingLayer(dir string, f walk.Found) layer {
 
 // layerOf is a file as a layer that the agent made, or as one that is only named.
 func layerOf(dir string, f walk.Found) layer {
-	l := layer{Layer: model.Layer{ID: f.Path, Kind: model.LayerDerived, Bytes: f.Meta.Size, Readable: f.Problem == "" && f.Meta.Kind == rootdir.File}, name: f.Path}
+	l := layer{name: f.Path, Layer: model.Layer{ID: f.Path, Kind: model.LayerDerived, Bytes: f.Meta.Size,
+		Readable: f.Problem == "" && f.Meta.Kind == rootdir.File, File: filepath.Join(dir, filepath.FromSlash(f.Path))}}
 	switch {
 	case f.Problem != "":
 		l.Reason = "it cannot be looked into: " + f.Problem
 	case f.Meta.Kind == rootdir.Link:
-		l.Kind, l.Reason, l.File = model.LayerExternal, model.LinkReason, filepath.Join(dir, filepath.FromSlash(f.Path))
+		l.Kind, l.Reason = model.LayerExternal, model.LinkReason
 	case !l.Readable:
 		l.Kind, l.Reason = model.LayerExternal, "it is no regular file"
 	default:
