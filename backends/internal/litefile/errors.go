@@ -37,6 +37,9 @@ func Worded(op string, err error) error {
 	return model.E(model.Internal, op, err)
 }
 
+// errNoSpace is the cause where SQLite cannot make its -shm, which it needs to read a database in WAL mode.
+var errNoSpace = errors.New("the disk is full: free space and try again; a database in WAL mode needs some even to be read")
+
 func fileKind(err error) model.Kind {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -60,6 +63,9 @@ func wordedLite(op string, err sqlite3.Error) error {
 	case sqlite3.ErrFull:
 		return model.E(model.Unavailable, op, &model.Untouched{Err: errors.New("the disk is full: nothing was changed, free space and try again")})
 	case sqlite3.ErrIoErr:
+		if errors.Is(err.SystemErrno, syscall.ENOSPC) {
+			return model.E(model.Unavailable, op, errNoSpace)
+		}
 		return model.Errorf(model.Unavailable, op, "the disk did not read or write (%s)", err.Error())
 	case sqlite3.ErrReadonly:
 		return readOnlyError(op, err)

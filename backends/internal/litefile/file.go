@@ -115,7 +115,7 @@ func (f *File) Writer() *sql.DB { return f.writer }
 func (f *File) Explain(err error) error {
 	switch model.KindOf(err) {
 	case model.Unavailable:
-		if f.readOnly != "" || vitals.Unwritable(filepath.Dir(f.Path)) != "" {
+		if !errors.Is(err, errNoSpace) && (f.readOnly != "" || vitals.Unwritable(filepath.Dir(f.Path)) != "") {
 			return model.Errorf(model.Unavailable, "open", "%q is in WAL mode and SQLite cannot keep its -shm file beside it: "+
 				"give write access to the directory, or open a copy of the file", f.Name)
 		}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -509,5 +510,14 @@ func TestAFullDiskChangesNothing(t *testing.T) {
 	f.attached = make([]identity, 1)
 	if err := f.uncommitted("retain", err); err == nil || model.Unchanged(err) {
 		t.Errorf("in the commit to two files: %v", err)
+	}
+}
+
+// TestFullDiskIsNamed: SQLite's I/O error says what to do where it comes from a full disk.
+func TestFullDiskIsNamed(t *testing.T) {
+	err := Worded("open", sqlite3.Error{Code: sqlite3.ErrIoErr, SystemErrno: syscall.ENOSPC})
+	err = (&File{Name: "x.db", readOnly: "opened for reading only"}).Explain(err)
+	if !errors.Is(err, model.Unavailable) || !strings.Contains(err.Error(), "free space") {
+		t.Error(err)
 	}
 }
