@@ -29,51 +29,57 @@ func digits(s string) (t [256]bool) {
 // line is a run of digits in a text, and the padding after it.
 type line struct{ from, to, end int }
 
-// runs finds the runs of digits of a minimum length, and blocks of several lines; yield must not keep its
-// argument.
-func runs(text []byte, in *[256]bool, least int, yield func(lines []line)) {
-	var one [1]line
-	var block []line
+// runs hands the runs of digits of a minimum length to block, and blocks of several lines. It reports whether there is any.
+func (w *walker) runs(l *layer, in *[256]bool, m Method, least int) (any bool) {
+	least = max(minRun, least)
+	text := l.text
+	var few [4]line
+	lines := few[:0]
 	flush := func() {
-		if len(block) > 1 {
-			yield(block)
-			if len(block) > 2 && block[0].to-block[0].from != block[1].to-block[1].from { // its first line may be prose
-				yield(block[1:])
+		if len(lines) > 1 {
+			w.block(l, lines, in, m)
+			if any = true; len(lines) > 2 && lines[0].to-lines[0].from != lines[1].to-lines[1].from { // its first line may be prose
+				w.block(l, lines[1:], in, m)
 			}
 		}
-		block = block[:0]
+		lines = lines[:0]
 	}
+	ended := false // a line, since the last run
 	for i := 0; i < len(text); {
 		if !in[text[i]] {
+			ended = ended || text[i] == '\n'
 			i++
 			continue
 		}
-		l := line{from: i}
+		one := [1]line{{from: i}}
 		for i < len(text) && in[text[i]] {
 			i++
 		}
-		l.to = i
-		for i < len(text) && text[i] == '=' && i-l.to < 6 {
+		one[0].to = i
+		for i < len(text) && text[i] == '=' && i-one[0].to < 6 {
 			i++
 		}
-		l.end = i
-		if l.to-l.from >= least {
-			one[0] = l
-			yield(one[:])
+		one[0].end = i
+		width := one[0].to - one[0].from
+		if width >= least {
+			any = true
+			w.block(l, one[:], in, m)
 		}
-		if n := len(block); n > 0 {
-			last := block[n-1]
-			width, had := l.to-l.from, last.to-last.from
-			if !follows(text[last.end:l.from]) || last.end > last.to || n > 1 && had != block[1].to-block[1].from || n > 1 && width > had {
+		if n := len(lines); n > 0 {
+			last := lines[n-1]
+			had := last.to - last.from
+			if !ended || last.end > last.to || n > 1 && (had != lines[1].to-lines[1].from || width > had) || !follows(text[last.end:one[0].from]) {
 				flush()
 			}
 		}
-		if len(block) == 0 && l.end > l.to {
+		ended = false
+		if len(lines) == 0 && one[0].end > one[0].to {
 			continue
 		}
-		block = append(block, l)
+		lines = append(lines, one[0])
 	}
 	flush()
+	return any
 }
 
 // follows reports whether a gap lies between two lines of a block: a line end and the indentation or quote
@@ -84,23 +90,34 @@ func follows(gap []byte) bool {
 }
 
 // decodings returns the possible decodings of a block; foreign says that letters of non-Latin scripts count
-// in UTF-16 too. near reports whether bytes that are no text, of a picture or a database, may name the subject; nil: none.
-func decodings(text []byte, lines []line, in *[256]bool, foreign bool, near func([]byte) bool) [][]byte {
-	var all []byte
+// in UTF-16 too. Bytes that are no text, of a picture or a database, are among them where they have an anchor; nil: none has.
+func decodings(text []byte, lines []line, in *[256]bool, foreign bool, anchors *sieve) [][]byte {
+	var short, room [2 * maxQuiet]byte // of most runs: they need no memory of their own
+	all := short[:0]
 	for _, l := range lines {
 		all = append(all, text[l.from:l.to]...)
 	}
 	var out [][]byte
-	decoded := make([]byte, len(all))
+	decoded := room[:]
+	if len(all) > len(decoded) {
+		decoded = make([]byte, len(all))
+	}
 	add := func(n int, _ error) {
 		same := func(o []byte) bool { return bytes.HasPrefix(o, decoded[:n]) } // a repeated digit
-		if b := decoded[:n]; n > 0 && !slices.ContainsFunc(out, same) && (sensible(b) || foreign && sensibleWide(b) || near != nil && near(b)) {
+		if b := decoded[:n]; n > 0 && !slices.ContainsFunc(out, same) && (sensible(b) || foreign && sensibleWide(b) || anchors != nil && anchors.any(b)) {
 			out = append(out, bytes.Clone(b))
 		}
 	}
 	switch in {
 	case &base64Digits:
-		all = bytes.ReplaceAll(bytes.ReplaceAll(all, []byte("-"), []byte("+")), []byte("_"), []byte("/"))
+		for i, c := range all {
+			switch c {
+			case '-':
+				all[i] = '+'
+			case '_':
+				all[i] = '/'
+			}
+		}
 		for skip := range min(4, len(all)) {
 			n := len(all) - skip
 			if n%4 == 1 {
@@ -113,17 +130,23 @@ func decodings(text []byte, lines []line, in *[256]bool, foreign bool, near func
 			add(hex.Decode(decoded, all[skip:len(all)-(len(all)-skip)%2]))
 		}
 	case &base32Digits:
-		all = bytes.ToUpper(all)
+		for i, c := range all {
+			if c >= 'a' {
+				all[i] = c - 'a' + 'A'
+			}
+		}
 		for skip := range min(8, len(all)) {
 			n := len(all) - skip
 			for n%8 == 1 || n%8 == 3 || n%8 == 6 {
 				n--
 			}
-			add(base32.StdEncoding.WithPadding(base32.NoPadding).Decode(decoded, all[skip:skip+n]))
+			add(unpadded32.Decode(decoded, all[skip:skip+n]))
 		}
 	}
 	return out
 }
+
+var unpadded32 = base32.StdEncoding.WithPadding(base32.NoPadding)
 
 func boolInt(b bool) int {
 	if b {

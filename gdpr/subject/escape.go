@@ -36,6 +36,9 @@ type layer struct {
 	escapes int  // escape families resolved before
 	family  int  // the last family resolved; unresolved for none
 
+	// digits says that the text is only runs of digits that may be encoded, without escapes: nothing else is in it.
+	digits bool
+
 	// probe asks only whether the letters of an identifier occur in the layer; no places are kept.
 	probe bool
 }

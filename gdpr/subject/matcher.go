@@ -75,11 +75,12 @@ type Matcher struct {
 	foreign  bool           // an identifier has non-Latin letters
 	firsts   *[1 << 16]bool // see firstPairs
 	charsets []*charset
+	quiet    *quiet
 }
 
 // New makes a matcher. Each term is checked with Check; a repeated term counts once.
 func New(terms ...string) (*Matcher, error) {
-	m := &Matcher{least: MaxTerm, pairs: &[1 << 16]bool{}}
+	m := &Matcher{least: MaxTerm, pairs: &[1 << 16]bool{}, quiet: newQuiet()}
 	if len(terms) == 0 {
 		return nil, model.Errorf(model.InvalidInput, "subject", "no identifier: an empty selector would match everything")
 	}
@@ -340,8 +341,8 @@ func (m *Matcher) search(b []byte, loose, rtf bool, bystanders *Bystanders, firs
 	var hits []Hit
 	others := map[span]bool{} // names in addresses of others that only a decoded layer shows whole: so a first hit may be none
 	first = first && !(bytes.ContainsFunc(b, func(r rune) bool { return r < 0x80 && escapes[r] }) && slices.ContainsFunc(m.patterns, func(p Pattern) bool { return p.Kind == Address }))
-	w := walker{until: math.MaxInt, joined: map[span]bool{}, pieces: m.pieces, least: m.least, reach: m.reach, foreign: m.foreign, charsets: m.charsets, near: near}
-	w.anchored = m.anchors.any
+	w := walker{until: math.MaxInt, joined: map[span]bool{}, pieces: m.pieces, least: m.least, reach: m.reach, foreign: m.foreign, charsets: m.charsets, near: near, quiet: m.quiet}
+	w.anchors = m.anchors
 	w.begins = func(b []byte) bool { return m.begins(b) || m.anchors.any(b) } // ASCII identifiers can end differently next to other letters
 	w.look = func(v *view, l *layer) bool {
 		if loose && l.depth == 0 {

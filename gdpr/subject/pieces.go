@@ -3,6 +3,7 @@ package subject
 import (
 	"bytes"
 	"encoding/binary"
+	"math/bits"
 	"slices"
 	"strings"
 	"unicode"
@@ -29,8 +30,9 @@ func neverText(c byte, utf bool) bool {
 type span struct{ lo, hi int }
 
 // pieces yields the stretches of b that may name the subject in any layer, in order. packed is called with
-// each offset, except the first, that has magic bytes of compressed data; may be nil.
-func (m *Matcher) pieces(b []byte, packed func(at int), yield func(lo, hi int)) {
+// each offset, except the first, that has magic bytes of compressed data; may be nil. digits says that a stretch is only
+// runs of digits that may be encoded.
+func (m *Matcher) pieces(b []byte, packed func(at int), yield func(lo, hi int, digits bool)) {
 	due := stretches{most: len(b)}
 	add := due.add
 	short := m.reach - maxMark + maxJoined
@@ -85,25 +87,36 @@ func (m *Matcher) pieces(b []byte, packed func(at int), yield func(lo, hi int)) 
 			m.breaks(b, at, end, "\n", add)
 		}
 		if end > done {
-			done = m.encodedRuns(b, max(done, at), end, add)
+			done = m.encodedRuns(b, max(done, at), end, kind&capitalBytes != 0, due.digits)
 		}
 	}
-	due.each(func(s span) { yield(whole(b, s.lo, -1), whole(b, s.hi, 1)) })
+	due.each(func(s stretch) { yield(whole(b, s.lo, -1), whole(b, s.hi, 1), s.digits) })
+}
+
+// stretch is a part of a text; digits says that it is only runs of digits that may be encoded.
+type stretch struct {
+	span
+	digits bool
 }
 
 // stretches are parts of a text of most bytes.
 type stretches struct {
-	all         []span
+	all         []stretch
 	floor, most int // floor: the first offset of an occurrence after the last numbers
 }
 
-func (s *stretches) add(lo, hi int) {
+func (s *stretches) add(lo, hi int) { s.join(lo, hi, false) }
+
+func (s *stretches) digits(lo, hi int) { s.join(lo, hi, true) }
+
+func (s *stretches) join(lo, hi int, digits bool) {
 	lo, hi = max(0, lo, s.floor), min(s.most, hi)
 	if n := len(s.all); n > 0 && lo <= s.all[n-1].hi && lo >= s.all[n-1].lo {
-		s.all[n-1].hi = max(s.all[n-1].hi, hi)
+		last := &s.all[n-1]
+		last.hi, last.digits = max(last.hi, hi), last.digits && digits
 		return
 	}
-	s.all = append(s.all, span{lo, hi})
+	s.all = append(s.all, stretch{span{lo, hi}, digits})
 }
 
 // numbers bounds the last stretch and those to come.
@@ -115,12 +128,12 @@ func (s *stretches) numbers(floor, until int) {
 }
 
 // each yields the stretches in order, joined where they touch.
-func (s *stretches) each(yield func(span)) {
-	slices.SortStableFunc(s.all, func(a, b span) int { return a.lo - b.lo })
+func (s *stretches) each(yield func(stretch)) {
+	slices.SortStableFunc(s.all, func(a, b stretch) int { return a.lo - b.lo })
 	for i := 0; i < len(s.all); {
 		one := s.all[i]
 		for i++; i < len(s.all) && s.all[i].lo <= one.hi; i++ {
-			one.hi = max(one.hi, s.all[i].hi)
+			one.hi, one.digits = max(one.hi, s.all[i].hi), one.digits && s.all[i].digits
 		}
 		yield(one)
 	}
@@ -313,14 +326,21 @@ func (m *Matcher) across(b []byte, lo, hi int) bool {
 
 // encodedRuns adds the runs in b[lo:hi] that may be base64, base32 or hex, each with the lines before and after it
 // that belong to the same block. done is where the next one may begin.
-func (m *Matcher) encodedRuns(b []byte, lo, hi int, add func(lo, hi int)) (done int) {
+func (m *Matcher) encodedRuns(b []byte, lo, hi int, capital bool, add func(lo, hi int)) (done int) {
+	const every = 2 * minRun // at such places a long run without capitals is looked for
 	for done = lo; done < hi; done++ {
-		least := minRun
-		var from, to int
+		from, next := done, min(hi, (done+every-1)&^(every-1))
+		if done = next; capital {
+			done = capitalIn(b, from, next)
+		}
+		if done == hi {
+			break
+		}
+		least, to := minRun, 0
 		switch c := b[done]; {
 		case c >= 'A' && c <= 'Z':
 			from, to = runAround(b, done, &base64Digits)
-		case done%(2*minRun) == 0 && asciiFold[c] != 0: // without capitals it is hex or base32, and a long run has such a place
+		case asciiFold[c] != 0: // without capitals it is hex or base32, and a long run has a letter at a multiple of its least length
 			least = 2 * minRun
 			if from, to = runAround(b, done, &hexDigits); to-from < least {
 				from, to = runAround(b, done, &base32Digits)
@@ -342,6 +362,22 @@ func (m *Matcher) encodedRuns(b []byte, lo, hi int, add func(lo, hi int)) (done 
 		done = to
 	}
 	return done
+}
+
+// capitalIn is the offset of the first capital letter in b[lo:hi]; hi without one.
+func capitalIn(b []byte, lo, hi int) int {
+	const one, top = 0x0101010101010101, 0x8080808080808080
+	for ; lo+8 <= hi; lo += 8 {
+		x := binary.LittleEndian.Uint64(b[lo:])
+		from := func(c uint64) uint64 { return (x | top) - one*c } // the highest bit: from c on, of the lower seven
+		if found := from('A') &^ from('Z'+1) &^ x & top; found != 0 {
+			return lo + bits.TrailingZeros64(found)/8
+		}
+	}
+	for lo < hi && (b[lo] < 'A' || b[lo] > 'Z') {
+		lo++
+	}
+	return lo
 }
 
 func runAround(b []byte, at int, in *[256]bool) (from, to int) {

@@ -48,6 +48,7 @@ const (
 	escapeBytes                     // first bytes of escapes
 	markupBytes  = 1 << (28 + iota - 3)
 	digitBytes
+	capitalBytes
 )
 
 // kinds are the kinds of each byte.
@@ -64,6 +65,8 @@ var kinds = func() (t [256]uint32) {
 			t[i] = foreignBytes
 		case c >= '0' && c <= '9':
 			t[i] = digitBytes
+		case c >= 'A' && c <= 'Z':
+			t[i] = capitalBytes
 		case c != '\n' && c != '\\' && strings.IndexByte(breakers, c) >= 0:
 			t[i] = markupBytes
 		case escapes[c]:

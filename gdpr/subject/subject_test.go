@@ -20,6 +20,7 @@ import (
 	"pgregory.net/rapid"
 
 	"memdesk/gdpr/subject"
+	"memdesk/internal/testcpu"
 	"memdesk/model"
 )
 
@@ -279,11 +280,14 @@ func BenchmarkScan(b *testing.B) {
 		for medium, data := range media {
 			b.Run(who+"/"+medium, func(b *testing.B) {
 				b.SetBytes(int64(len(data)))
-				for b.Loop() {
-					if _, err := m.Scan(b.Context(), bytes.NewReader(data), nil); err != nil {
-						b.Fatal(err)
+				spent := testcpu.Spent(func() {
+					for b.Loop() {
+						if _, err := m.Scan(b.Context(), bytes.NewReader(data), nil); err != nil {
+							b.Fatal(err)
+						}
 					}
-				}
+				})
+				b.ReportMetric(float64(b.N*len(data))/1e6/spent.Seconds(), "MB/cpu-s")
 			})
 		}
 	}

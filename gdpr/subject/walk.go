@@ -2,6 +2,7 @@ package subject
 
 import (
 	"bytes"
+	"cmp"
 	"compress/flate"
 	"context"
 	"encoding/binary"
@@ -25,7 +26,7 @@ const (
 type walker struct {
 	look func(v *view, l *layer) bool
 	// pieces yields the stretches of a text that need a search; nil: all of it.
-	pieces  func(text []byte, packed func(at int), yield func(lo, hi int))
+	pieces  func(text []byte, packed func(at int), yield func(lo, hi int, digits bool))
 	least   int  // length of the shortest pattern, in bytes
 	reach   int  // how far an occurrence may extend from an escape, in bytes
 	foreign bool // a pattern has non-Latin letters
@@ -38,14 +39,16 @@ type walker struct {
 	charsets []*charset
 	// near reports whether a layer has the letters of a pattern, with or without markup: without them look
 	// finds nothing. May be nil.
-	near func(l *layer) bool
-	// anchored reports whether bytes have a piece of an identifier; nil where only hashes are known.
-	anchored func(b []byte) bool
+	near    func(l *layer) bool
+	anchors *sieve // pieces of an identifier; nil where only hashes are known
 	// begins reports whether a pattern may begin in bytes, in any character encoding; may be nil.
 	begins func(b []byte) bool
 
 	expanded int64 // bytes expanded from compressed parts
-	unseen   unseen
+	inside   int   // compressed parts, opened or not
+	// quiet are runs without anything of the subject; may be nil.
+	quiet  *quiet
+	unseen unseen
 	// joined are the places of lines that no encoder cuts so: what one of them holds alone is not in the others.
 	// May be nil.
 	joined map[span]bool
@@ -84,12 +87,12 @@ func (w *walker) text(l *layer) {
 	if l.loose { // magic bytes at the start were handled before
 		packed = func(at int) { w.packed(l, at) }
 	}
-	w.pieces(l.text, packed, func(lo, hi int) { w.windows(l, lo, hi) })
+	w.pieces(l.text, packed, func(lo, hi int, digits bool) { w.windows(l, lo, hi, digits) })
 }
 
 // windows walks through a stretch of a text in pieces of about a chunk: the layers of one take many times its memory. Two
 // pieces overlap, each has the context of its own occurrences, and a block is cut in none.
-func (w *walker) windows(l *layer, lo, hi int) {
+func (w *walker) windows(l *layer, lo, hi int, digits bool) {
 	defer func(from, until int) { w.from, w.until = from, until }(w.from, w.until)
 	for w.from = 0; lo < hi && !w.done; {
 		to, next := hi, hi
@@ -102,6 +105,7 @@ func (w *walker) windows(l *layer, lo, hi int) {
 		}
 		part := *l
 		part.text, part.base = l.text[lo:to], l.base+lo
+		part.digits = digits && !bytes.ContainsAny(part.text, "=+\\") && !bytes.Contains(part.text, []byte("\n ")) && !bytes.Contains(part.text, []byte("\n\t"))
 		w.piece(&part)
 		lo, w.from = next, w.until
 	}
@@ -128,6 +132,12 @@ func (w *walker) piece(l *layer) {
 			return
 		}
 		w.done, w.expanded, w.unseen = false, expanded, unseen
+	}
+	if l.probe && l.digits {
+		if l.depth < maxDepth {
+			w.blocks(l)
+		}
+		return
 	}
 	if w.see(l); w.done || l.depth >= maxDepth {
 		return
@@ -227,35 +237,34 @@ func marked(b []byte) bool {
 // minRun is the shortest run of digits that may be an encoding.
 const minRun = 8
 
-// blocks decodes base64, base32 and hex.
+// blocks decodes base64, hex and base32.
 func (w *walker) blocks(l *layer) {
-	for _, e := range []struct {
-		in     *[256]bool
-		method Method
-		least  int
-	}{{&base64Digits, Base64, w.least * 4 / 3}, {&hexDigits, Hex, w.least * 2}, {&base32Digits, Base32, w.least * 8 / 5}} {
-		any := false
-		runs(l.text, e.in, max(minRun, e.least), func(lines []line) {
-			if any = true; w.done || !encoded(l.text, lines, e.method) {
-				return
-			}
-			start, end := l.place(lines[0].from, lines[len(lines)-1].end)
-			goesOn := l.goesOn || len(lines) == 1 && continues(l.text, lines[0])
-			if width := lines[0].to - lines[0].from; w.joined != nil && len(lines) > 1 && (width%4 != 0 || width < lines[1].to-lines[1].from) {
-				w.joined[span{start, end}] = true
-			}
-			for _, b := range decodings(l.text, lines, e.in, w.foreign, w.anchored) {
-				in := &layer{text: b, block: true, start: start, end: end, goesOn: goesOn, method: l.method, depth: l.depth + 1, units: l.units, family: unresolved, probe: l.probe}
-				in.loose, in.noise = isBinary(b) && !Wide(b), !sensible(b)
-				if in.method == "" {
-					in.method = e.method
-				}
-				w.open(in)
-			}
-		})
-		if e.method == Base64 && !any { // base64 includes the other digits, and its runs are longer
-			return
-		}
+	if !w.runs(l, &base64Digits, Base64, w.least*4/3) { // base64 includes the other digits, and its runs are longer
+		return
+	}
+	w.runs(l, &hexDigits, Hex, w.least*2)
+	w.runs(l, &base32Digits, Base32, w.least*8/5)
+}
+
+// block decodes a run of digits, or several lines of one block.
+func (w *walker) block(l *layer, lines []line, in *[256]bool, m Method) {
+	run := l.text[lines[0].from:lines[len(lines)-1].to]
+	if w.done || !encoded(l.text, lines, m) || l.probe && w.quiet.has(run, m, l.depth) {
+		return
+	}
+	inside := w.inside
+	start, end := l.place(lines[0].from, lines[len(lines)-1].end)
+	goesOn := l.goesOn || len(lines) == 1 && continues(l.text, lines[0])
+	if width := lines[0].to - lines[0].from; w.joined != nil && len(lines) > 1 && (width%4 != 0 || width < lines[1].to-lines[1].from) {
+		w.joined[span{start, end}] = true
+	}
+	for _, b := range decodings(l.text, lines, in, w.foreign, w.anchors) {
+		in := &layer{text: b, block: true, start: start, end: end, goesOn: goesOn, method: cmp.Or(l.method, m), depth: l.depth + 1, units: l.units, family: unresolved, probe: l.probe}
+		in.loose, in.noise = isBinary(b) && !Wide(b), !sensible(b)
+		w.open(in)
+	}
+	if l.probe && !w.done && w.inside == inside && !l.units {
+		w.quiet.add(run, m, l.depth)
 	}
 }
 
@@ -311,6 +320,7 @@ func magicAt(b []byte) bool {
 // in any record by chance, so the data must inflate. Each member of a zip is opened by itself: the list of
 // members may be far away.
 func (w *walker) packed(l *layer, at int) {
+	w.inside++
 	rest := l.text[at:]
 	part := &layer{text: rest, block: true, goesOn: l.goesOn, method: Archive, depth: l.depth + 1, loose: true, family: unresolved}
 	part.start, part.end = l.place(at, at+2)
@@ -360,6 +370,7 @@ func (w *walker) open(l *layer) {
 // expand walks through the content of a compressed part. Beyond maxPacked nothing is expanded: parts may
 // overlap and repeat their content.
 func (w *walker) expand(l *layer, open func(o *opening) error) {
+	w.inside++
 	if w.expanded > maxPacked {
 		w.unseen.tooMuch = true
 		return
