@@ -73,7 +73,7 @@ type store struct {
 	redact  bool // transcripts
 }
 
-// Open opens a directory for reading. InvalidInput for a directory without a profile.
+// Open opens a directory for reading. Errors are those of Profile.
 func Open(ctx context.Context, c Config) (model.Store, error) {
 	if err := model.FromContext(ctx, "open"); err != nil {
 		return model.Store{}, err
@@ -134,7 +134,7 @@ func (c Config) check() error {
 }
 
 // Profile is the program of a directory, in the order of claude.md. InvalidInput for a directory without a
-// profile.
+// profile, NotFound where there is no directory.
 func Profile(dir string) (string, error) {
 	has := func(patterns ...string) bool {
 		return slices.ContainsFunc(patterns, func(p string) bool { return len(notes.Glob(dir, p)) > 0 })
@@ -160,6 +160,9 @@ func Profile(dir string) (string, error) {
 		return project, nil
 	case has("settings.json") && filepath.Base(abs) == ".gemini":
 		return gemini, nil
+	}
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return "", model.Errorf(model.NotFound, "open", "path %q does not exist; check it, or mount what it lies on", filepath.Base(abs))
 	}
 	return "", model.Errorf(model.InvalidInput, "open", "%q holds no coding agent's memory: looked for projects/*/memory/*.md, agent-memory/*/*.md, "+
 		"memories/ with memories_1.sqlite or a memory_summary.md of v1, GEMINI.md with settings.json, a MEMORY.md with links to .md files, memories/", filepath.Base(abs))

@@ -714,6 +714,14 @@ func TestIndexLinksAsMarkdownHasThem(t *testing.T) {
 	}
 }
 
+// TestAMissingDirectoryIsNamed: a directory that is not there has no profile because it is away, not because of what it holds.
+func TestAMissingDirectoryIsNamed(t *testing.T) {
+	_, err := claude.Profile(filepath.Join(t.TempDir(), "gone"))
+	if !errors.Is(err, model.NotFound) || !strings.Contains(err.Error(), `"gone" does not exist`) {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestOpeningReadsAFileAndLittleOfIt: whoever writes beside the memories can put a pipe, or a sparse file, in the
 // place of one that tells the profile.
 func TestOpeningReadsAFileAndLittleOfIt(t *testing.T) {

@@ -135,7 +135,7 @@ func advice(kind model.Kind) string {
 	case model.PermissionDenied:
 		return "Look at the rights of the operator on it, or at the key in the configuration."
 	case model.NotFound, model.InvalidInput:
-		return "Look at its location in the configuration: memdesk config check reads it."
+		return "Correct its location in the configuration, or mount what it lies on."
 	case model.Locked:
 		return "Another program holds it; it is tried again by itself."
 	}
