@@ -75,7 +75,7 @@ func (s *Conflicts) walk(ctx context.Context) iter.Seq[conflict.Copy] {
 		}
 		for _, m := range s.session.Fleet.Members() {
 			if m.Err != nil {
-				if !yield(conflict.Copy{Store: m.Name, Problem: "not open: " + m.Err.Error()}) {
+				if !yield(conflict.Copy{Store: m.Name, Problem: "not open: " + model.Reason(m.Err)}) {
 					return
 				}
 				continue

@@ -48,7 +48,7 @@ func (s *Quarantine) walk(ctx context.Context) iter.Seq[QuarantineEntry] {
 		}
 		for _, m := range s.session.Fleet.Members() {
 			if m.Err != nil {
-				if !yield(QuarantineEntry{Store: m.Name, Live: LiveUnknown, Problem: "not open: " + m.Err.Error()}) {
+				if !yield(QuarantineEntry{Store: m.Name, Live: LiveUnknown, Problem: "not open: " + model.Reason(m.Err)}) {
 					return
 				}
 				continue
