@@ -179,7 +179,9 @@ func TestErasingFromAReadOnlyStore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	plant(t, w.dir, map[string]string{"v/memory/idea/a.md": "of " + name + "\n", "v/memory/idea/b.md": "of " + name + "\n", "v/memory/idea/x.md": "rain\n"})
-	w.more = []backends.StoreConfig{{Name: "notes", Kind: "vault", Path: filepath.Join(w.dir, "v"), ReadOnly: true}}
+	plant(t, w.dir, map[string]string{"desk/memories/MEMORY.md": "rain\n"}) // nothing of hers: that it cannot be scrubbed leaves nothing undone
+	w.more = []backends.StoreConfig{{Name: "notes", Kind: "vault", Path: filepath.Join(w.dir, "v"), ReadOnly: true},
+		{Name: "desk", Kind: "curated", Path: filepath.Join(w.dir, "desk", "memories"), ReadOnly: true}}
 	w.open()
 	p := w.plan(w.file().ID)
 	out, err := w.erase(p)
