@@ -383,8 +383,14 @@ func (f *Found) words(own []string) string {
 		parts = append(parts, what+" in "+strings.Join(f.Named, ", "))
 	}
 	for _, m := range f.Methods {
-		if m != subject.Exact {
-			parts = append(parts, "by "+string(m))
+		switch m {
+		case subject.Exact:
+		case subject.Folded:
+			parts = append(parts, "in another spelling")
+		case subject.Reversed:
+			parts = append(parts, "last name first")
+		default:
+			parts = append(parts, "found as "+string(m))
 		}
 	}
 	return strings.Join(parts, "; ")
