@@ -45,14 +45,18 @@ func Split(layers []Layer) (standing []Layer, clean Fold) {
 		}
 		standing = append(standing, l)
 	}
-	slices.SortStableFunc(standing, func(a, b Layer) int { return rank(a.Verdict) - rank(b.Verdict) })
+	slices.SortStableFunc(standing, func(a, b Layer) int { return rank(a) - rank(b) })
 	slices.SortStableFunc(clean.Kinds, func(a, b KindCount) int { return cmp.Compare(b.N, a.N) })
 	return standing, clean
 }
 
-// rank orders verdicts by how much work is left.
-func rank(v model.Verdict) int {
-	return slices.Index([]model.Verdict{model.VerdictResidue, model.VerdictFailed, model.VerdictUnaudited, model.VerdictPending, model.VerdictOutOfScope, model.VerdictAttested, model.VerdictClean}, v)
+// rank orders layers by how much work is left: of those out of scope, one that holds the subject comes first.
+func rank(l Layer) int {
+	n := 2 * slices.Index([]model.Verdict{model.VerdictResidue, model.VerdictFailed, model.VerdictUnaudited, model.VerdictPending, model.VerdictOutOfScope, model.VerdictAttested, model.VerdictClean}, l.Verdict)
+	if l.HoldsPerson() {
+		n--
+	}
+	return n
 }
 
 func (f *Fold) add(l Layer) {

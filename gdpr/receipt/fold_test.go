@@ -44,6 +44,10 @@ func TestCleanLayersAreFolded(t *testing.T) {
 	if got := strings.Join(order, " "); got != "residue pending out_of_scope" {
 		t.Errorf("order: %s", got)
 	}
+	held := receipt.Layer{Store: "z", Verdict: model.VerdictOutOfScope, Hits: 1}
+	if standing, _ := receipt.Split(append(manyLayers(), held)); standing[2].Store != "z" {
+		t.Errorf("a layer out of scope that holds the subject comes after one that does not: %v", standing)
+	}
 	want := "1240 layers clean: 1200 files *.bin, 30 lock files, 5 versions, items of 2 stores, items' own files, 1 file *.db, 1 side table"
 	if got := clean.String(); got != want {
 		t.Errorf("fold:\n%s\nwant\n%s", got, want)

@@ -35,14 +35,14 @@ func verdictWords(v model.Verdict) string {
 	}[v], string(v))
 }
 
-func verdictTone(v model.Verdict) paint.Tone {
-	switch v {
+func verdictTone(l receipt.Layer) paint.Tone {
+	switch l.Verdict {
 	case model.VerdictClean, model.VerdictAttested:
 		return paint.ToneGood
 	case model.VerdictResidue, model.VerdictFailed:
 		return paint.ToneBad
 	}
-	if receipt.Passes(v) {
+	if passes(l) {
 		return paint.ToneInfo
 	}
 	return paint.ToneWarn
@@ -167,7 +167,7 @@ func layerLine(st *paint.Styles, l receipt.Layer) text.Line {
 	if l.Reason != "" {
 		words = esc.Sprintf("%s. %s", words, esc.LineMax(l.Reason, prose.MaxTitle))
 	}
-	return text.State(st, verdictTone(l.Verdict), words).Named(esc.Line(l.Store))
+	return text.State(st, verdictTone(l), words).Named(esc.Line(l.Store))
 }
 
 // passes reports whether nothing of the person is left in a layer, as far as is known.
@@ -189,7 +189,7 @@ func layersNotice(esc safetext.Escaper, layers []receipt.Layer) safetext.Text {
 
 func layerRecord(st *paint.Styles, i int, l receipt.Layer) record.Row[layerRow] {
 	esc := st.Esc
-	return record.Row[layerRow]{Key: strconv.Itoa(i), Raw: layerRow{layer: l}, Tones: []paint.Tone{1: verdictTone(l.Verdict)}, Cells: []safetext.Text{
+	return record.Row[layerRow]{Key: strconv.Itoa(i), Raw: layerRow{layer: l}, Tones: []paint.Tone{1: verdictTone(l)}, Cells: []safetext.Text{
 		esc.Line(l.Store), esc.Line(verdictWords(l.Verdict)), esc.Const(prose.Size(l.BytesScanned)), esc.LineMax(l.Layer, prose.MaxTitle),
 	}}
 }
@@ -198,7 +198,7 @@ func layerText(st *paint.Styles, l receipt.Layer) *text.Page {
 	esc := st.Esc
 	head := []text.Line{
 		{Value: esc.LineMax(l.Layer, desk.MaxField), Kind: text.Title},
-		text.State(st, verdictTone(l.Verdict), esc.Line(verdictWords(l.Verdict))).Named(esc.Const("verdict")),
+		text.State(st, verdictTone(l), esc.Line(verdictWords(l.Verdict))).Named(esc.Const("verdict")),
 		text.Advice(esc, verdictAdvice[l.Verdict]),
 	}
 	head = append(head, text.Known(desk.Field("reason", esc.LineMax(l.Reason, prose.MaxReason)))...)
@@ -266,16 +266,22 @@ func (rq *requests) approvalLines(r operator.ErasureRequest, p gdpr.Plan, why st
 	if len(rules.Approvers) == 0 {
 		lines = append(lines, text.Line{Value: esc.Const("Any other operator may approve, with an SSH key that is not the requester's.")})
 	} else {
-		lines = append(lines, text.Line{Value: esc.Const("One of these keys has to approve, and not the requester's own:")})
+		lines = append(lines, text.Line{Value: esc.Const("One of these keys has to approve:")})
 		for _, k := range rules.Approvers {
-			lines = append(lines, text.Line{Value: esc.Sprintf("  %s", esc.LineMax(k, prose.MaxTitle))})
+			if name := rules.Names[k]; k != r.ByKey && (name == "" || name != rules.Names[r.ByKey]) { // the requester's own keys do not count
+				lines = append(lines, text.Line{Value: esc.Sprintf("  %s", esc.LineMax(strings.TrimSpace(name+" "+k), prose.MaxTitle))})
+			}
 		}
 	}
 	if rules.Approval == gdpr.BySession {
 		lines = append(lines, text.Advice(esc, "They log in with that key, open `6` and press `A`. You need not wait here: the approval appears by itself, and is void when anything in the plan changes."))
 	}
 	if signs || rules.Approval != gdpr.BySession {
-		lines = append(lines, text.Line{Value: esc.Const("They look at the plan and sign exactly this one; it is void when anything in it changes:"), Kind: text.Note},
+		how := "They look at the plan and sign exactly this one; it is void when anything in it changes:"
+		if signs {
+			how = "Or from a shell that has the key:"
+		}
+		lines = append(lines, text.Line{Value: esc.Const(how), Kind: text.Note},
 			text.Line{Value: esc.Sprintf("  memdesk gdpr approve %s --plan-hash %s --key FILE", r.ID, p.Short())})
 	}
 	return append(lines, rq.approvedLines(r)...)
