@@ -279,7 +279,7 @@ func TestCreateAndAppend(t *testing.T) {
 		r.press("c").form("Create an item").press("tab").press("2026-05-22.md").press("tab").press("enter").see("is there already: e edits it", "enter next").press("esc")
 		p.will(`echo "nearly full" > "$1"`)
 		r.see("1 of 2").press("A").see("Append to crews", "This adds 12 bytes", "enter cancel").press("tab", "tab").see("[Append]").press("enter")
-		r.see("Saved", "80 % of the cap is used").press("esc").see("nearly full", "14:02")
+		r.see("Saved", "80 % of the cap is used", "z undoes").asked("z", "Undo the").gone("80 % of the cap").press("esc").see("nearly full", "14:02")
 	})
 }
 

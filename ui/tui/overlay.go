@@ -121,6 +121,7 @@ func (ps *pages) overlayBindings() []act.Act {
 		{Keys: []string{"esc", "q", "enter"}, Show: "esc", Name: "close", Doc: "close this page", Do: closed}, help,
 		{Keys: []string{":"}, Name: "command", Doc: commandWords, Do: ps.a.Line.openCommand},
 		{Keys: []string{"down", "j"}, Show: "Up Down", Name: "scroll", Doc: "one line down", Do: func() tea.Cmd { return ps.Overlay.Pager.Move(1) }},
+		act.Undo.With(ps.a.D.Undos.Refusal, func() tea.Cmd { closed(); return ps.a.D.Undos.Last() }), // the page may be of the act that it undoes
 	}, act.Movement(ps.Overlay.Pager, "line"), ps.a.paneBindings())
 }
 
