@@ -48,6 +48,25 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
+// TestAPlanOfWhatIsLeftIsApprovedAnew: the approval of the plan before must not count for the next one.
+func TestAPlanOfWhatIsLeftIsApprovedAnew(t *testing.T) {
+	var r operator.ErasureRequest
+	r.PlanHash, r.Approvals = "second", []gdpr.Approval{{PlanHash: "first"}}
+	for state, want := range map[gdpr.State]bool{gdpr.StatePlanned: false, gdpr.StatePartial: true, gdpr.StatePending: true, gdpr.StateInScope: true, gdpr.StateComplete: false} {
+		if r.State = state; unsigned(gdpr.Policy{RequireApproval: true}, r) != want {
+			t.Errorf("%s: not %t", state, want)
+		}
+	}
+	r.State = gdpr.StatePartial
+	if unsigned(gdpr.Policy{}, r) {
+		t.Error("approval is asked for where none is required")
+	}
+	r.Approvals = append(r.Approvals, gdpr.Approval{PlanHash: "second"})
+	if unsigned(gdpr.Policy{RequireApproval: true}, r) {
+		t.Error("the approval of this plan does not count")
+	}
+}
+
 func TestApprovalEnd(t *testing.T) {
 	now := time.Date(2026, 5, 21, 12, 0, 0, 0, time.UTC)
 	for left, want := range map[time.Duration]string{

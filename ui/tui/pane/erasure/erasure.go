@@ -331,10 +331,11 @@ func (rq *requests) next(ctx context.Context, r operator.ErasureRequest) string 
 	case r.Stopped():
 		return "A run began and broke off. What is done stays done: `r` goes on with the rest."
 	}
-	if r.State == gdpr.StatePlanned && rq.D.Erasure.Rules().RequireApproval {
-		return "The plan is ready, and `enter` shows it. " + rq.approvalFirst(r) + " Then `E` carries it out."
-	}
 	switch {
+	case r.State == gdpr.StatePlanned && rq.D.Erasure.Rules().RequireApproval:
+		return "The plan is ready, and `enter` shows it. " + rq.approvalFirst(r) + " Then `E` carries it out."
+	case unsigned(rq.D.Erasure.Rules(), r):
+		return "Something is left, and its new plan is not approved yet. " + rq.approvalFirst(r) + " Then `r` carries it out."
 	case r.State == gdpr.StateComplete && rq.D.NoExport() != "":
 		return "No layer that can be reached holds the person. `enter` reads the receipt, `y` there copies it."
 	case r.State == gdpr.StateOpen:

@@ -214,6 +214,20 @@ func (t stepCount) said(words ...string) string {
 }
 
 // unlikeItems says what becomes of layers and of what is out of reach; nothing without any.
+// notedLines name the stores whose own row says more: what was left alone, what was not looked at.
+func notedLines(esc safetext.Escaper, p *gdpr.Plan) []text.Line {
+	var noted []string
+	for _, s := range p.Stores {
+		if len(s.Notes)+len(s.Problems) > 0 {
+			noted = append(noted, s.Store)
+		}
+	}
+	if noted == nil {
+		return nil
+	}
+	return []text.Line{{Value: esc.Sprintf("Before you decide, read what the rows of these stores say: %s.", esc.LineMax(strings.Join(noted, ", "), prose.MaxReason)), Kind: text.Warn}}
+}
+
 func unlikeItems(esc safetext.Escaper, t stepCount) (out []text.Line) {
 	if t.outside > 0 {
 		out = append(out, text.Line{Value: esc.Const("What is out of reach stays: memdesk cannot change it, and the receipt names it."), Kind: text.Warn})
@@ -630,12 +644,16 @@ func (rq *requests) wholePlanLines(ctx context.Context, r operator.ErasureReques
 	}
 	head = append(head, text.Known(text.Line{Value: esc.LineMax(p.Note, prose.MaxReason), Kind: text.Note})...)
 	noBackup, backups := backupLines(esc, rq.D.Erasure.Backups(*p))
-	next, kind := "Nothing has changed yet. `E` carries the plan out, for good.", text.Warn
+	next, kind := "`E` carries the plan out, for good.", text.Warn
 	why, err := rq.D.Erasure.Unapproved(ctx, r.ID)
 	if err == nil && why != "" {
-		next, kind = "Nothing has changed yet. "+rq.approvalFirst(r)+" Then `E` carries it out, for good.", text.Note
+		next, kind = rq.approvalFirst(r)+" Then `E` carries it out, for good.", text.Note
+	}
+	if r.State == gdpr.StatePlanned || r.State == gdpr.StateApproved {
+		next = "Nothing has changed yet. " + next
 	}
 	head = append(head, text.Advice(esc, next).As(kind))
+	head = append(head, notedLines(esc, p)...)
 	head = append(append(head, noBackup...), unlikeItems(esc, all)...)
 	if !rq.D.Spoken {
 		head = append(head, chart.Legend(rq.D.St))

@@ -177,6 +177,15 @@ func chartRow(store string, t stepCount) chart.Row {
 	return chart.Row{Store: store, Go: int64(t.forget), Redact: int64(t.redact), Layers: int64(t.scrub), Hold: int64(t.held), OutOfReach: int64(t.outside)}
 }
 
+// unsigned reports whether what a run left has a new plan that nobody has approved yet, where somebody must.
+func unsigned(rules gdpr.Policy, r operator.ErasureRequest) bool {
+	switch r.State {
+	case gdpr.StatePartial, gdpr.StatePending, gdpr.StateInScope:
+		return rules.RequireApproval && !slices.ContainsFunc(r.Approvals, func(a gdpr.Approval) bool { return a.PlanHash == r.PlanHash })
+	}
+	return false
+}
+
 // phaseLine is what is done of a request, and its next step as a verb with its key; none for a withdrawn one.
 func (rq *requests) phaseLine(r operator.ErasureRequest) []text.Line {
 	type step struct{ done, verb, key string }
@@ -190,6 +199,8 @@ func (rq *requests) phaseLine(r operator.ErasureRequest) []text.Line {
 		return nil
 	case r.Stopped():
 		steps[at].key = "r"
+	case unsigned(rq.D.Erasure.Rules(), r):
+		at, steps[2].key = 1, "r"
 	case r.State == gdpr.StateRunning && strings.HasSuffix(r.Run.Note, " verify"):
 		at, steps[3] = 3, step{verb: "verifying"}
 	case r.State == gdpr.StateRunning:
@@ -215,7 +226,7 @@ func (rq *requests) phaseLine(r operator.ErasureRequest) []text.Line {
 			next = "`" + s.key + "` " + s.verb
 		}
 	}
-	return []text.Line{chart.Phases(rq.D.St, done, next, rest, r.Stopped() || r.State == gdpr.StatePartial)}
+	return []text.Line{chart.Phases(rq.D.St, done, next, rest, r.Stopped() || r.State == gdpr.StatePartial && !unsigned(rq.D.Erasure.Rules(), r))}
 }
 
 // beginErasure runs in a command.
