@@ -14,6 +14,7 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
+	"memdesk/origin"
 	"memdesk/quarantine/review"
 	"memdesk/quarantine/signal"
 	"memdesk/ui/act"
@@ -172,11 +173,14 @@ func (sa *Stories) row(s review.Story) record.Row[review.Story] {
 	for i, g := range s.Signals {
 		words[i] = esc.LineMax(strings.ReplaceAll(g, "_", " "), prose.MaxTitle)
 	}
-	first := s.Parts[0]
+	first, writer := s.Parts[0], storyWriter(esc, s)
+	if s.Source != "" {
+		writer = desk.WriterCell(esc, origin.Row{Writer: origin.Writer{Actor: s.Source}})
+	}
 	return record.Row[review.Story]{
 		Key: s.Source + "\x00" + s.Session + "\x00" + first.Store + "\x00" + first.ID, Raw: s,
 		Tones: []paint.Tone{5: tone},
-		Cells: []safetext.Text{storyWriter(esc, s), esc.Const(prose.Group(len(s.Parts))), esc.Const(prose.Group(s.Recalled)),
+		Cells: []safetext.Text{writer, esc.Const(prose.Group(len(s.Parts))), esc.Const(prose.Group(s.Recalled)),
 			esc.Const(sa.D.Time.Age(s.Last)), prose.NameFirst(esc, cmp.Or(first.Name, first.ID)), esc.Join(words, ", ")},
 	}
 }
@@ -203,7 +207,7 @@ func (sa *Stories) detail(ctx context.Context, s review.Story) *text.Page {
 	if told := sa.toldOf(ctx, s); !told.IsEmpty() {
 		note(paint.ToneWarn, told)
 	} else {
-		note(paint.ToneGood, esc.Const("given to no agent since"))
+		note(paint.ToneInfo, esc.Const("memdesk has given it to no agent since; what agents read in the store itself it does not see"))
 	}
 	for _, p := range s.Parts {
 		head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.LineMax(model.Ref{Store: p.Store, ID: cmp.Or(p.Name, p.ID)}.String(), desk.MaxField), Kind: text.Title})
