@@ -17,7 +17,6 @@ type Act struct {
 
 	Verb     string   // the command after `:` and in the linear mode; empty: only keys do it
 	Args     string   // the arguments of Verb, in capitals; empty: none
-	Lists    []string // where Verb acts on a row; empty: everywhere
 	Marks    bool     // it is done on the marked rows, where there are any
 	Examples []string // each with its effect, after a semicolon
 

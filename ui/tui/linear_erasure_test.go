@@ -89,10 +89,10 @@ func TestLinearErasure(t *testing.T) {
 	c.say("request", "usr_maren", "Maren Holt; HF-2207", "", "she asked by letter", "", "no").hears("File a request to be forgotten", "Nothing was changed.")
 	c.say("request", "", "", "", "", "", "go on", ".").hears("The person's id is missing", "Nothing was changed.")
 	c.say("request", "usr_maren", "Maren Holt; HF-2207", "", "she asked by letter", "", "go on", "yes, this person", "leave it out", "file it").
-		hears("Is Maren Holt this person", "Is HF-2207 this person", "File this request?", "received (YYYY-MM-DD) (enter keeps 2026-05-21)", "Done: filed er-")
+		hears("Is Maren Holt this person", "Is HF-2207 this person", "File this request?", "received (YYYY-MM-DD) (enter keeps 2026-05-21)", "Done: filed er-", "1. due in 31 days, state new, person usr_maren")
 	id := o.only()
-	c.say("refresh", "1", "erase 1", "retry 1", "pause 1", "layers 1", "receipt 1", "", "no", "approve 1").
-		hears("1. due in 31 days, state new, person usr_maren", "p searches every store", "there is no plan yet, or it is void: p makes one", "no plan yet", "no run is under way", "there are verdicts at the end", "Save the status report of "+id, "Nothing was changed.")
+	c.say("1", "show 1", "erase 1", "retry 1", "pause 1", "layers 1", "receipt 1", "", "no", "approve 1").
+		hears("Nothing was searched yet. p searches every store", "With its number you can say: show, plan, ", "Nothing was searched yet", "there is no plan yet, or it is void: p makes one", "no plan yet", "no run is under way", "there are verdicts at the end", "Save the status report of "+id, "Nothing was changed.")
 	c.say("deadline 1", "no", "deadline 1", "extend by two months").hears("stop the clock", "Nothing was changed.", "extended by two months")
 	c.say("export 1", filepath.Join(o.dir, "person.zip"), "export").hears("Export everything about usr_maren?", "exported")
 	c.say("plan 1").hears("Long work has begun: plan "+id, "Plan ready: ", "Plan of "+id, "1. All stores: ", "2. Store ")
@@ -117,6 +117,17 @@ func TestLinearErasure(t *testing.T) {
 			t.Fatalf("byte %#x was said", b)
 		}
 	}
+}
+
+// A tree of many stores must begin with the stores, and a plan with its stores.
+func TestLinearFolds(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, "")
+	id := o.planned("--subject", "usr_maren")
+	c := o.talk()
+	c.say("tiers").hears("unfold NUMBER lists", "1. Store harbor", "2. Store graph")
+	c.say("unfold 1").hears("1. Store harbor", "2. Scope ", "next goes on.", "memdesk> ").say("next").hears("20. ")
+	c.say("erasure", "show 1").hears("Plan of "+id, "2. Store ", "3. Store ").say("unfold 2").hears("3. Store harbor, out of reach").say("quit").hears("left memdesk")
 }
 
 func TestLinearErasureSaysWhyNot(t *testing.T) {

@@ -62,7 +62,7 @@ func TestSmallestPalette(t *testing.T) {
 	o, _ := lightDesk()
 	console := newDriver(o, 80, 24).keys(":").wants(t, "what scanners blocked, filtered by these words")
 	// Once a row with a key was shown, the columns stay where they are.
-	console.keys(slices.Repeat([]string{"tab"}, 34)...).wants(t, "34 of 34").keys("tab", "tab").wants(t, "quarantine [WORDS]").lacks(t, "what scanners blocked, filtered by these words")
+	console.keys(slices.Repeat([]string{"tab"}, 36)...).wants(t, "36 of 36").keys("tab", "tab").wants(t, "quarantine [WORDS]").lacks(t, "what scanners blocked, filtered by these words")
 }
 
 // A reason that does not fit in the frame must be at the top of the help.

@@ -83,9 +83,13 @@ func (l *commandLine) saveView(name string) tea.Cmd {
 	}
 	l.views[name] = v
 	esc := a.D.Esc
+	lasts := "To keep it for good, add these lines to config.toml, which `memdesk config path` finds"
+	if !a.D.Spoken {
+		lasts += "; `y` copies them"
+	}
 	head := []text.Line{
 		{Value: esc.Sprintf("Kept as %s for this session: :view %s brings it back", name, name), Kind: text.Title},
-		text.Advice(esc, "To keep it for good, add these lines to config.toml, which `memdesk config path` finds; `y` copies them."),
+		text.Advice(esc, lasts+"."),
 		{Kind: text.Blank},
 	}
 	page := text.NewPage(append(head, text.Lines(esc, text.Field, strings.Split(strings.TrimSpace(lines), "\n"))...), "")
@@ -114,6 +118,23 @@ func (l *commandLine) openView(name string) tea.Cmd {
 		cmds = append(cmds, a.widen())
 	}
 	return tea.Batch(append(cmds, a.Enter(n))...)
+}
+
+// Readout brings a view back as a list to read out; nil where cmd says why not.
+func (l *commandLine) Readout(name string) (list desk.Readout, query string, cmd tea.Cmd) {
+	v, ok := l.views[name]
+	n := paneNamed(v.Pane)
+	if ok && n == PaneRecall { // brought by its question, which is asked once
+		return l.a.Recall, v.Filter, nil
+	}
+	cmd = l.openView(name)
+	switch at := (desk.ScopeOf{Store: v.Store, Tier: v.Tier, Scope: v.Scope}); {
+	case !ok, l.a.Active != n:
+		return nil, "", cmd
+	case v.Store != "":
+		return l.a.Tiers.Readout(at), v.Filter, cmd
+	}
+	return l.a.Readout(n), v.Filter, cmd
 }
 
 func (l *commandLine) viewNames() []string { return slices.Sorted(maps.Keys(l.views)) }

@@ -113,6 +113,9 @@ type Readout interface {
 	Bindings() []act.Act
 }
 
+// SpokenRows are the rows of a page that is read out.
+const SpokenRows = 20
+
 // PageOf is a page of n rows that are in memory: the rows from first on.
 func PageOf(n int, cursor string, limit int) (first int, page PageRead) {
 	first, _ = strconv.Atoi(cursor)

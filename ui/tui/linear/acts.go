@@ -23,8 +23,12 @@ func (l *linear) perform(k act.Act, argument string) tea.Cmd {
 	return k.Run(argument)
 }
 
-// press does an act on the numbered rows, else on the marked ones, else on the one subject of the list.
-func (l *linear) press(k act.Act, argument string) tea.Cmd {
+// press does an act of the current list on the numbered rows, else on the marked ones, else on its only row.
+func (l *linear) press(a act.Act, argument string) tea.Cmd {
+	k, ok := l.own(a)
+	if !ok {
+		return l.a.Line.Unknown(a.Verb)
+	}
 	if k.Ask != nil {
 		return l.perform(k, argument)
 	}
@@ -49,7 +53,7 @@ func (l *linear) press(k act.Act, argument string) tea.Cmd {
 	if !l.reach(which, len(which) > 1) {
 		return nil
 	}
-	k, _ = l.own(k) // as it is for that row
+	k, _ = l.own(a) // as it is for that row
 	return l.perform(k, "")
 }
 
@@ -63,22 +67,6 @@ func (l *linear) own(a act.Act) (act.Act, bool) {
 	return acts[i], true
 }
 
-// broughtBy names the words that open a list.
-var broughtBy = strings.NewReplacer("steps", "show, with the number of a request that has a plan", "layers", "layers, with the number of a request",
-	"history", "history, with the number of an item", "items", "store")
-
-// onRow does an act on rows of the current list.
-func (l *linear) onRow(a act.Act, argument string) tea.Cmd {
-	if k, ok := l.own(a); ok {
-		return l.press(k, argument)
-	}
-	if a.Verb == act.Show.Verb && argument != "" { // what a row is asks for no list
-		return l.open(argument)
-	}
-	lists := slices.Sorted(slices.Values(a.Lists))
-	return l.say("That is for another list. These words bring one: %s.", broughtBy.Replace(strings.Join(lists, "; ")))
-}
-
 // onItem does an act on an item, on the console's page of it; else it is an act of the list.
 func (l *linear) onItem(a act.Act, argument string) tea.Cmd {
 	ref, why := l.item(argument)
@@ -87,8 +75,8 @@ func (l *linear) onItem(a act.Act, argument string) tea.Cmd {
 		k, _ := act.Find((&pane.ItemPage{D: l.a.D, Reader: shown}).Bindings(), a.Keys[0])
 		return l.perform(k, "")
 	}
-	if k, ok := l.own(a); ok && !strings.Contains(argument, ":") {
-		return l.press(k, argument)
+	if _, ok := l.own(a); ok && !strings.Contains(argument, ":") {
+		return l.press(a, argument)
 	}
 	return l.say("%s", why)
 }
@@ -127,7 +115,21 @@ func (l *linear) open(argument string) tea.Cmd {
 		page, l.seen[ref] = pane.Read(l.ctx, l.a.D.Desk, pane.Reading{Ref: ref})
 	}
 	l.read(page)
-	return nil
+	return l.offer()
+}
+
+// offer says what can be done with the row at the cursor.
+func (l *linear) offer() tea.Cmd {
+	var words []string
+	for _, k := range l.acts() {
+		if strings.Contains(k.Args, "NUMBER") && k.Verb != act.Open.Verb && k.Verb != act.Mark.Verb && k.Reason() == "" {
+			words = append(words, k.Verb)
+		}
+	}
+	if len(words) == 0 {
+		return nil
+	}
+	return l.say("With its number you can say: %s.", strings.Join(words, ", "))
 }
 
 func (l *linear) mark(argument string) tea.Cmd {

@@ -77,6 +77,16 @@ func (l *linear) brings(n int) func(string) tea.Cmd {
 	return func(filter string) tea.Cmd { return l.enter(&board{list: l.a.Readout(n), query: filter}) }
 }
 
+// view brings a view back, and reads its list.
+func (l *linear) view(name string) tea.Cmd {
+	list, query, cmd := l.a.Line.Readout(name)
+	l.drain(cmd)
+	if list == nil { // the console has said why
+		return nil
+	}
+	return l.enter(&board{list: list, query: query})
+}
+
 func (l *linear) health(string) tea.Cmd {
 	l.drain(l.a.Tiers.Overview.Refresh()) // how full the tiers are
 	return l.brings(tui.PaneHealth)("")
@@ -128,11 +138,12 @@ func (l *linear) back(string) tea.Cmd {
 // page reads the next rows out, if there are any.
 func (l *linear) page() error {
 	b := l.board
-	page, err := b.list.ReadPage(l.ctx, b.next, linearPage)
+	page, err := b.list.ReadPage(l.ctx, b.next, desk.SpokenRows)
 	if err != nil {
 		return err
 	}
 	is, first := b.list.Facts(), b.number == 0
+	l.stale = false
 	b.rows, b.next, b.number = page.Rows, page.Next, b.number+page.Rows
 	switch total := page.Total; {
 	case !first, total.Unknown && b.side != nil: // said by the act that opened it
@@ -189,7 +200,7 @@ func rowNumbers(argument string) ([]int, bool) {
 	var out []int
 	for _, word := range strings.FieldsFunc(argument, func(r rune) bool { return r == ' ' || r == ',' }) {
 		first, last, ok := fromTo(word)
-		if !ok || last-first > linearPage {
+		if !ok || last-first > desk.SpokenRows {
 			return nil, false
 		}
 		for n := first; n <= last; n++ {

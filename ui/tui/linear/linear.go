@@ -33,6 +33,7 @@ type linear struct {
 	board *board   // the current list
 	under []*board // the lists behind it
 	seen  map[model.Ref]model.Revision
+	stale bool // an act has changed what the current list shows
 
 	due   []later        // delayed messages
 	asked *dialog.Dialog // the question whose act is running
@@ -44,10 +45,8 @@ type later struct {
 	msg loop.Reply
 }
 
-const (
-	linearPage = 20 // rows at a time
-	linearText = 60 // lines of a body at a time
-)
+// linearText are the lines of a body at a time.
+const linearText = 60
 
 // Run talks until quit, the end of the input or of ctx.
 func Run(ctx context.Context, o tui.Options) error {
@@ -155,11 +154,15 @@ func (l *linear) obey(line string) {
 	}
 	switch found, argument := l.meant(line); {
 	case len(found) == 0:
-		l.say("No command %q. help lists what there is.", word)
+		l.do(l.a.Line.Unknown(line))
 	case len(found) == 1 && found[0].Args == "" && argument != "":
 		l.say("%s takes nothing after it, so nothing was done. help %s gives examples.", found[0].Verb, found[0].Verb)
 	case len(found) == 1:
+		before := l.spoken
 		l.do(found[0].Run(argument))
+		if l.spoken == before && argument != "" { // on a screen it shows the row
+			l.do(l.open(argument))
+		}
 	default:
 		var names []string
 		for _, v := range found {

@@ -18,6 +18,7 @@ const linearEvery = 10 * time.Second
 // do runs a command of the console and handles what comes: a question, a text to edit, a page, a list.
 func (l *linear) do(cmd tea.Cmd) {
 	a := l.a
+	defer func() { l.stale = false }()
 	l.drain(cmd)
 	for !l.leaving {
 		switch {
@@ -38,9 +39,12 @@ func (l *linear) do(cmd tea.Cmd) {
 				continue
 			}
 			l.enter(&board{list: a.Side.List, side: a.Side})
-		case l.board.list.Changed():
+		case l.board.list.Changed(), l.stale && l.board.rows == 0: // no number of an empty list can change its meaning
 			l.again()
 		default:
+			if l.stale {
+				l.say("The numbers stay as they are; refresh reads %s as they are now.", l.board.called())
+			}
 			return
 		}
 	}
@@ -96,8 +100,9 @@ func (l *linear) take(m tea.Msg) tea.Cmd {
 			if !done.Ok {
 				l.prefix = "NOT done: "
 			}
-			defer func() { l.prefix = "" }()
+			l.stale = l.stale || done.Ok
 			defer func() {
+				l.prefix = ""
 				if n := len(done.Undo); n > 0 {
 					l.say("undo %s undoes it.", done.Undo[n-1])
 				}

@@ -2,6 +2,7 @@ package linear
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -15,56 +16,50 @@ func (l *linear) heard() map[string]func(string) tea.Cmd {
 	last := act.Undo.With(l.a.D.Undos.Refusal, l.a.D.Undos.Last)
 	return map[string]func(string) tea.Cmd{
 		"store": l.list, "health": l.health, "tiers": l.brings(tui.PaneTiers), "recall": l.brings(tui.PaneRecall), "audit": l.brings(tui.PaneAudit),
-		"quarantine": l.brings(tui.PaneQuarantine), "conflicts": l.brings(tui.PaneConflicts), "erasure": l.brings(tui.PaneErasure),
+		"quarantine": l.brings(tui.PaneQuarantine), "conflicts": l.brings(tui.PaneConflicts), "erasure": l.brings(tui.PaneErasure), "view": l.view,
 		act.Open.Verb: l.open, "go": l.open, act.Filter.Verb: l.filter, act.Next.Verb: l.next, act.More.Verb: l.goOn, act.Refresh.Verb: l.refresh, act.Back.Verb: l.back,
 		act.Mark.Verb: l.mark, act.Unmark.Verb: l.unmark, act.Undo.Verb: func(string) tea.Cmd { return l.perform(last, "") }, "lock": l.lock, act.Help.Verb: l.help,
 	}
 }
 
 // drawn are the console's commands that need a screen.
-var drawn = []string{"tier", "export", "save", "view", "theme", "q"}
+var drawn = []string{"tier", "export", "theme", "q"}
 
-// verbs are the words of all acts: of lists, the console, items and rows, and of the current list.
-func (l *linear) verbs() []act.Act {
+// verbs are the words that mean something here: on lists, everywhere, on items, and in the current list.
+func (l *linear) verbs() (out []act.Act) {
 	heard := l.heard()
-	var out []act.Act
-	add := func(acts []act.Act, do func(act.Act) func(string) tea.Cmd) {
+	add := func(do func(a act.Act, argument string) tea.Cmd, acts ...act.Act) {
 		for _, a := range acts {
-			if heard[a.Verb] != nil {
-				a.Ask = heard[a.Verb]
-			} else if do != nil {
-				a.Ask = do(a)
+			if ask := heard[a.Verb]; ask != nil {
+				a.Ask = ask
+			} else if was := a; do != nil {
+				a.Ask = func(argument string) tea.Cmd { return do(was, argument) }
 			}
-			if !slices.ContainsFunc(out, func(v act.Act) bool { return v.Verb == a.Verb }) {
+			if !has(out, a) {
 				out = append(out, a)
 			}
 		}
 	}
-	onRow := func(a act.Act) func(string) tea.Cmd {
-		return func(argument string) tea.Cmd { return l.onRow(a, argument) }
-	}
-	add(act.OnLists(), onRow)
-	add(slices.DeleteFunc(l.a.Line.Verbs(), func(a act.Act) bool { return slices.Contains(drawn, a.Verb) }), nil)
-	add(act.OnItems(), func(a act.Act) func(string) tea.Cmd {
-		return func(argument string) tea.Cmd { return l.onItem(a, argument) }
-	})
-	keyed := len(out)
-	add(act.OnRows(), onRow)
-	add(l.acts(), onRow)
-	for i := range out[keyed:] {
-		out[keyed+i].Keys = nil // they mean this in their own list only
-	}
+	add(l.press, act.OnLists()...)
+	add(nil, slices.DeleteFunc(l.a.Line.Verbs(), func(a act.Act) bool { return slices.Contains(drawn, a.Verb) })...)
+	add(l.onItem, act.OnItems()...)
+	add(l.press, l.acts()...)
+	add(nil, act.Act{Verb: act.Show.Verb, Args: act.Open.Args, Doc: act.Open.Doc, Ask: l.open}) // as memdesk show does
 	return out
+}
+
+func has(acts []act.Act, a act.Act) bool {
+	return slices.ContainsFunc(acts, func(b act.Act) bool { return b.Verb == a.Verb })
 }
 
 // meant are the acts that a line could mean, with arguments: by word, its beginning, or a key of the console.
 func (l *linear) meant(line string) (found []act.Act, argument string) {
 	word, rest, _ := strings.Cut(line, " ")
-	verbs := l.verbs()
-	key, ok := act.Find(l.acts(), word)
-	if !ok || len(word) > 1 {
-		key, ok = act.Find(verbs, word)
+	if n, err := strconv.Atoi(rest[strings.LastIndexByte(rest, ' ')+1:]); err == nil && n >= 1 && n <= l.board.rows {
+		l.board.list.Place(n - 1) // some acts are of some rows only
 	}
+	verbs := l.verbs()
+	key, ok := act.Find(append(l.acts(), verbs...), word)
 	if word = strings.ToLower(word); ok {
 		word = key.Verb
 	}
@@ -85,38 +80,13 @@ func (l *linear) meant(line string) (found []act.Act, argument string) {
 	return found, strings.TrimSpace(rest)
 }
 
-// helpAll reads all words out, those of the current list first.
-func (l *linear) helpAll() {
-	have := func(acts []act.Act, v act.Act) bool {
-		return slices.ContainsFunc(acts, func(a act.Act) bool { return a.Verb == v.Verb })
-	}
-	own, rows := l.acts(), act.OnRows()
-	for _, part := range []struct {
-		title string
-		has   func(v act.Act) bool
-	}{
-		{"In " + l.board.called(), func(v act.Act) bool { return have(own, v) }},
-		{"Everywhere", func(v act.Act) bool { return !have(own, v) && !have(rows, v) }},
-		{"In other lists", func(v act.Act) bool { return !have(own, v) && have(rows, v) }},
-	} {
-		l.say("%s:", part.title)
-		for _, v := range l.verbs() {
-			if part.has(v) {
-				l.say("%s: %s.", v.Usage(), v.Doc)
-			}
-		}
-	}
-}
-
 func (l *linear) help(word string) tea.Cmd {
 	found, _ := l.meant(word)
 	switch {
 	case word == "":
-		l.helpAll()
-		l.say("A unique beginning of a command is enough; a number alone opens that row. help, with a command, gives examples.")
-		return l.say("What a message calls by a key of the console works here too, with the number of a row where it is for one: d 3 forgets the third, ctrl+r reads the list anew, 1 Health asks the stores.")
+		return l.helpAll()
 	case len(found) == 0:
-		l.say("No command %q. help lists what there is.", word)
+		return l.a.Line.Unknown(word)
 	}
 	for _, v := range found {
 		l.say("%s: %s.", v.Usage(), v.Doc)
@@ -129,4 +99,20 @@ func (l *linear) help(word string) tea.Cmd {
 		}
 	}
 	return nil
+}
+
+// helpAll reads all words out, those of the current list first.
+func (l *linear) helpAll() tea.Cmd {
+	own, here := l.acts(), l.verbs()
+	say := func(title string, acts []act.Act) {
+		l.say("%s:", title)
+		for _, v := range acts {
+			l.say("%s: %s.", v.Usage(), v.Doc)
+		}
+	}
+	say("In "+l.board.called(), slices.DeleteFunc(slices.Clone(here), func(v act.Act) bool { return !has(own, v) }))
+	say("Everywhere", slices.DeleteFunc(here, func(v act.Act) bool { return has(own, v) }))
+	say("In other lists", l.a.Line.Elsewhere())
+	l.say("A unique beginning of a command is enough; a number alone opens that row. help, with a command, gives examples.")
+	return l.say("What a message calls by a key of the console works here too, with the number of a row where it is for one: d 3 forgets the third, ctrl+r reads the list anew, 1 Health asks the stores.")
 }

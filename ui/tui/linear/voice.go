@@ -22,6 +22,7 @@ type voice struct {
 	out     *bufio.Writer
 	width   func() int // of the terminal, in columns; 0: unknown, and no line is wrapped
 	prefix  string     // of the next message: the result of an act
+	spoken  int        // lines so far
 	more    func()     // the rest of a long text; nil: none
 	leaving bool
 	away    func() bool // the operator was away for too long before the last line, and is back now
@@ -58,6 +59,7 @@ func (v *voice) listen(prompt string) (string, error) {
 func (v *voice) print(t safetext.Text) {
 	for _, part := range v.broken(t) {
 		_, _ = v.out.WriteString(part.String() + "\n")
+		v.spoken++
 	}
 }
 

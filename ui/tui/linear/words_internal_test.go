@@ -14,7 +14,7 @@ import (
 // Every word of the linear mode must be the word of an act or of a command.
 func TestWordsAreActs(t *testing.T) {
 	l := newLinear(t.Context(), tui.Options{}, strings.NewReader(""), io.Discard)
-	known := slices.Concat(act.OnLists(), act.OnItems(), act.OnRows(), l.a.Line.Verbs(), l.acts())
+	known := slices.Concat(act.OnLists(), act.OnItems(), []act.Act{act.Show}, l.a.Line.Verbs(), l.acts())
 	words := slices.Collect(maps.Keys(l.heard()))
 	for _, v := range l.verbs() {
 		words = append(words, v.Verb)

@@ -88,10 +88,11 @@ type Traits[T any] struct {
 	// Tree: rows belong to those above them, and keys fold them. No column sorts them, the list stays beside its detail,
 	// and the first column gets the room of a dim last one that cannot be read.
 	Tree    bool
-	Two     bool   // a wide detail shows two texts beside each other
-	Beside  int    // a narrower pane has no room for the columns beside the detail: the list stands above it; 0: any has
-	NoMatch string // what a filter without rows means; it names the filter with %q; empty: the usual words
-	Aside   string // title of the detail; empty: the noun
+	Shape   func() any // what is folded, hidden and sorted by keys of this kind: a list is read out again when it changes; nil: nothing
+	Two     bool       // a wide detail shows two texts beside each other
+	Beside  int        // a narrower pane has no room for the columns beside the detail: the list stands above it; 0: any has
+	NoMatch string     // what a filter without rows means; it names the filter with %q; empty: the usual words
+	Aside   string     // title of the detail; empty: the noun
 	// Cut shortens a cell that is wider than its column; nil: all of them lose their ends.
 	Cut func(raw T, column int, t safetext.Text, width int) safetext.Text
 }

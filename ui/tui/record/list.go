@@ -57,6 +57,7 @@ type List[T any] struct {
 	pulse   desk.Pulse
 	waiting model.Count // size of the list, when last seen
 	read    []Row[T]    // the last page read out
+	told    any         // the shape of that page
 	fit     list.Fit    // of the columns
 	halves  desk.Halves
 	width   int

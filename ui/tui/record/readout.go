@@ -37,12 +37,18 @@ func (p *List[T]) Begin(query string) (tea.Cmd, error) {
 }
 
 func (p *List[T]) ReadPage(ctx context.Context, cursor string, limit int) (desk.PageRead, error) {
+	p.told = p.shape()
 	page, err := p.fetcher()(ctx, list.From{Cursor: cursor}, limit)
 	if err != nil {
 		return desk.PageRead{}, err
 	}
 	p.read = page.Rows
 	out := desk.PageRead{Rows: len(page.Rows), Next: page.Next, Total: page.Total}
+	if len(p.read) > limit { // a source in memory gives all its rows at once
+		var first int
+		first, out = desk.PageOf(len(p.read), cursor, limit)
+		p.read, out.Total = p.read[first:first+out.Rows], page.Total
+	}
 	if !page.Said.Text.IsEmpty() {
 		out.Notices = []safetext.Text{page.Said.Words(p.D.Esc)}
 	}
@@ -85,7 +91,15 @@ func (p *List[T]) Renew(ctx context.Context, n int) error {
 }
 
 func (p *List[T]) Item(int) model.Ref { return model.Ref{} }
-func (p *List[T]) Changed() bool      { return false }
+
+func (p *List[T]) Changed() bool { return p.told != p.shape() }
+
+func (p *List[T]) shape() any {
+	if p.Kind.Shape == nil {
+		return nil
+	}
+	return p.Kind.Shape()
+}
 
 func (p *List[T]) DetailOf(ctx context.Context, n int) (*text.Page, model.Revision) {
 	page := p.Kind.Detail(ctx, p.read[n].Raw)

@@ -319,7 +319,7 @@ func (f *folds) toggle(fold string) {
 // openPlan lists the current plan, with the cursor at a place of it; nil: at its start.
 func (rq *requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 	d := rq.D
-	shown := planPages{folds: folds{on: !d.Spoken}} // a list that is read out cannot fold
+	shown := planPages{folds: folds{on: true}}
 	if at != nil {
 		shown.folds = at.folds
 	}
@@ -365,7 +365,7 @@ func (rq *requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 			}
 			return raw.plan.Hash
 		},
-		Traits: record.Traits[planRow]{Tree: true, Store: func(raw planRow) string {
+		Traits: record.Traits[planRow]{Tree: true, Shape: shown.shape, Store: func(raw planRow) string {
 			if raw.store == nil {
 				return ""
 			}
@@ -398,6 +398,19 @@ func (s *planPages) turn(fold string) {
 	if s.plan != nil {
 		s.all = planRows(s.plan, &s.folds)
 	}
+}
+
+// shape changes with each turn.
+func (s *planPages) shape() any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for _, open := range s.open {
+		if open {
+			n++
+		}
+	}
+	return [...]any{s.on, n}
 }
 
 // kept is a copy of the folds, for the list of the next plan.

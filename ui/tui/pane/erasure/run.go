@@ -195,7 +195,7 @@ func (rq *requests) phaseLine(r operator.ErasureRequest) []text.Line {
 		gdpr.StatePartial: 3, gdpr.StatePending: 3, gdpr.StateInScope: 3, // the person is still somewhere
 	}[r.State]
 	switch {
-	case r.State == gdpr.StateWithdrawn:
+	case r.State == gdpr.StateWithdrawn, rq.D.Spoken: // signs and keys say nothing to a listener
 		return nil
 	case r.Stopped():
 		steps[at].key = "r"

@@ -65,7 +65,6 @@ type overview struct {
 	pulses  map[string]*desk.Pulse
 	wanted  desk.ScopeOf // the cursor goes there as soon as such a row exists
 	p       *Pane
-	told    bool // hidden tiers are in the rows that were read out
 	begun   bool // the tree was moved in, folded or filtered: it folds by itself no more
 	width   int
 	height  int
@@ -94,7 +93,7 @@ func newOverview(p *Pane) *overview {
 		Tell:   func(_ safetext.Escaper, r tierRow) safetext.Text { return o.read.Load().tell(r) },
 		Datum:  func(r tierRow) desk.Datum { return o.read.Load().datum(r) },
 		Keys:   func(*record.List[tierRow]) []act.Act { return p.treeKeys() },
-		Traits: record.Traits[tierRow]{Tree: true, Cut: o.cut, Aside: desk.PlaceAside,
+		Traits: record.Traits[tierRow]{Tree: true, Shape: func() any { return [...]any{o.hidden, o.order, len(o.folded)} }, Cut: o.cut, Aside: desk.PlaceAside,
 			NoMatch: "No store, scope or tier has %q. `esc` shows all of them, `/` changes the filter."},
 	})
 	moved := o.Moved
@@ -186,8 +185,11 @@ func (o *overview) tallied(m tallied) tea.Cmd {
 
 // foldToFit begins with the overview of all stores where the tree has no room, while nobody has begun to read.
 func (o *overview) foldToFit() {
-	if !o.begun && !o.d.Spoken && len(o.d.Fleet.Members()) > 1 && o.height > 0 {
-		room := o.d.Split(desk.Halves{}, desk.Asks{Width: o.width, Height: o.height}).ListHeight - 1
+	if !o.begun && len(o.d.Fleet.Members()) > 1 && (o.d.Spoken || o.height > 0) {
+		room := desk.SpokenRows
+		if !o.d.Spoken {
+			room = o.d.Split(desk.Halves{}, desk.Asks{Width: o.width, Height: o.height}).ListHeight - 1
+		}
 		if len(o.drawn(o.stored(), false)) > room {
 			o.foldStores()
 		}

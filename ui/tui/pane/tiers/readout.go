@@ -19,15 +19,16 @@ import (
 
 func (o *overview) Begin(query string) (tea.Cmd, error) {
 	o.p.show(o)
-	o.told = o.hidden
 	_, err := o.List.Begin(query)
 	return o.Refresh(), err
 }
 
-func (o *overview) Changed() bool {
-	was := o.told
-	o.told = o.hidden
-	return o.told != was
+func (o *overview) ReadPage(ctx context.Context, cursor string, limit int) (desk.PageRead, error) {
+	page, err := o.List.ReadPage(ctx, cursor, limit)
+	if len(o.folded) > 0 && o.Query == "" && cursor == "" {
+		page.Notices = append(page.Notices, o.d.Esc.Const("unfold NUMBER lists the scopes and tiers of a store, unfold all those of every store"))
+	}
+	return page, err
 }
 
 func (o *overview) Place(n int) {
@@ -89,7 +90,11 @@ func (r *listed) Bindings() []act.Act { return r.p.Bindings() }
 func (p *Pane) Readout(at desk.ScopeOf) desk.Readout {
 	s, _ := p.d.Fleet.Store(at.Store)
 	spec, _ := s.Tier(at.Tier)
-	return &listed{p: p, hidden: p.Overview.hidden || spec.Hidden, at: at}
+	r := &listed{p: p, hidden: p.Overview.hidden || spec.Hidden, at: at}
+	if p.Level == LevelItems && p.Items.At == at {
+		r.order = p.Items.Order
+	}
+	return r
 }
 
 func (r *listed) Facts() desk.ListFacts {
