@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,6 +60,26 @@ func meddled(o *tui.Options, fakes map[string]*fake) {
 
 func readOnly(o *tui.Options, _ map[string]*fake) { o.ReadOnlyReason = "the role is reader" }
 
+// sealed is a desk whose store takes no edit of daily notes.
+func sealed(o *tui.Options, _ map[string]*fake) {
+	members := o.Fleet.Members()
+	s := &members[0].Store
+	s.Tiers = slices.Clone(s.Tiers)
+	for i := range s.Tiers {
+		if s.Tiers[i].Name == "daily" {
+			s.Tiers[i].Writable, s.Tiers[i].Sealed = false, true
+		}
+	}
+	o.Fleet = backends.NewFleet(members, nil)
+}
+
+// An item that no save can change must not get as far as an editor, by its key or by its reference.
+func TestNoEditorForWhatNoSaveCanChange(t *testing.T) {
+	const why = "no item of tier daily can be edited: the store lets it be forgotten only"
+	newDriver(talkDesk(t, sealed), 120, 30).line("store crewship daily").keys("e").wants(t, why).keys("A").wants(t, why).keys("enter", "e").wants(t, why)
+	newDriver(talkDesk(t), 120, 30).line("store crewship lessons").keys("A").wants(t, "only its own writer adds to the tier lessons")
+}
+
 // staging marks no store as production.
 func staging(o *tui.Options, _ map[string]*fake) {
 	members := o.Fleet.Members()
@@ -108,6 +129,8 @@ func TestLinearWriting(t *testing.T) {
 		{name: "create, no key", lines: daily("create", "", "", "open the editor", "", "x.md", "no"), says: []string{"The tier daily needs a key", "Nothing was changed."}},
 		{name: "cannot write", lines: lines{"edit graph:node-1", "append graph:node-1", "create graph", "forget graph:node-1", "edit vault:x", "edit nothing"},
 			says: []string{"Not here: the store is read-only", "Not here: the store is read-only", "Not here: the store is read-only", "Not here: the store is read-only", "Not here: the store is not open", "Say which"}},
+		{name: "sealed", desk: []func(*tui.Options, map[string]*fake){sealed}, lines: daily("edit 1", "append 1", "edit crewship:"+wednesday, "append crewship:crews/eng/agents/bo/lessons.md"),
+			says: []string{"not opened: no item of tier daily", "not opened: no item of tier daily", "not opened: no item of tier daily", "not opened: only its own writer adds to the tier lessons"}, never: "Type or paste"},
 		{name: "reader", desk: []func(*tui.Options, map[string]*fake){readOnly}, lines: daily("edit 1", "create", "forget 1", "undo last", "readonly off", "quarantine", "release 1", "delete 1"),
 			says: []string{"the role is reader", "Not here: this console is read-only", "Not here: this console is read-only", "Not here: this console is read-only", "Not here: this console is read-only", "this cannot be lifted here", "Not here: this console is read-only", "Not here: this console is read-only"}},
 		{name: "forget, changed meanwhile", desk: []func(*tui.Options, map[string]*fake){meddled}, lines: daily("forget 1", "2026-05-20.md", ""), says: []string{"NOT done: it has changed meanwhile: nothing was forgotten", "Conflict.", "This is its state now", "written by somebody else"}},

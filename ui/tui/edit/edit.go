@@ -15,6 +15,7 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/diff"
@@ -79,12 +80,33 @@ func NoEditor(d *desk.Desk) string {
 	return why
 }
 
-// NoEdit says why nothing can be edited in a store.
-func NoEdit(d *desk.Desk, store string) string {
-	if why := d.Locked(store); why != "" {
-		return why
+// NoEdit says why no item of a tier can be edited, or of the store where the tier is empty.
+func NoEdit(d *desk.Desk, store, tier string) string {
+	s, _ := d.Fleet.Store(store)
+	return cmp.Or(d.Locked(store), NoEditor(d), noSave(s, tier))
+}
+
+// NoAppend says why nothing can be appended to the items of a tier.
+func NoAppend(d *desk.Desk, store, tier string) string {
+	s, _ := d.Fleet.Store(store)
+	return cmp.Or(NoEdit(d, store, tier), noAddition(s, tier))
+}
+
+// noSave says why the store refuses every edit of a tier's items: it is said before a text is typed.
+func noSave(s model.Store, tier string) string {
+	switch spec, _ := s.Tier(tier); {
+	case spec.Foreign:
+		return "people keep the items of tier " + tier + " outside of memdesk, which only reads them"
+	case spec.Sealed:
+		return "no item of tier " + tier + " can be edited: the store lets it be forgotten only"
 	}
-	return NoEditor(d)
+	return ""
+}
+
+// noAddition says why the store takes no more text into a tier's items.
+func noAddition(s model.Store, tier string) string {
+	spec, known := s.Tier(tier)
+	return cmp.Or(noSave(s, tier), act.When(known && !spec.Writable, "only its own writer adds to the tier "+tier))
 }
 
 // Begin opens an editor on a text from prepare, after a question where an editor may hide characters of it.

@@ -17,7 +17,7 @@ import (
 
 // NoRelease says why an entry cannot be released.
 func NoRelease(d *desk.Desk, e operator.QuarantineEntry) string {
-	switch why := NoEdit(d, e.Store); {
+	switch why := NoEdit(d, e.Store, ""); {
 	case why != "":
 		return why
 	case desk.Held(e) && e.Problem != "":

@@ -56,7 +56,7 @@ func (ed *Edits) noReopen(k drafts.Kept) string {
 	if !known {
 		return "this text does not tell its item, or belongs to a release or a conflict: y copies it, and memdesk retain writes the file"
 	}
-	return NoEdit(ed.D, o.Store)
+	return NoEdit(ed.D, o.Store, "")
 }
 
 // reopen opens a kept text again, on the revision that was seen then: a change since shows both sides.

@@ -28,6 +28,9 @@ func (ed *Edits) EditItem(ref model.Ref) tea.Cmd {
 		case it.Has(model.FlagBinary):
 			return nil, model.Errorf(model.Unsupported, "edit", "it is not text; x exports it")
 		}
+		if why := noSave(s, it.Tier); why != "" {
+			return nil, model.Errorf(model.Unsupported, "edit", "%s", why)
+		}
 		kind := desk.KindOf(s, it.Tier)
 		text := it.Document().Encode(kind)
 		return &Edit{
@@ -43,6 +46,9 @@ func (ed *Edits) AppendItem(ref model.Ref) tea.Cmd {
 		s, it, err := ed.D.Readable(ctx, ref)
 		if err != nil {
 			return nil, err
+		}
+		if why := noAddition(s, it.Tier); why != "" {
+			return nil, model.Errorf(model.Unsupported, "append", "%s", why)
 		}
 		return &Edit{
 			What: appendItem, Store: s, Label: it.ID, Kind: model.Opaque,

@@ -19,6 +19,7 @@ type ItemPage struct {
 	D      *Bench
 	Reader *Reader
 	On     bool                                // it covers the list
+	Tier   func() string                       // of the item, empty where it is unknown; nil: unknown
 	Of     string                              // the kind of its neighbours, in words
 	Place  string                              // where back goes
 	Step   func(by int) tea.Cmd                // to a neighbour
@@ -46,7 +47,15 @@ func (p *ItemPage) Refresh() tea.Cmd { return p.Reader.Open(p.Reader.Want, true)
 // ref is the item that is or will be shown.
 func (p *ItemPage) ref() model.Ref { return p.Reader.Want.Ref }
 
-func (p *ItemPage) noEdit() string { return edit.NoEdit(p.D.Desk, p.ref().Store) }
+func (p *ItemPage) noEdit() string   { return edit.NoEdit(p.D.Desk, p.ref().Store, p.tier()) }
+func (p *ItemPage) noAppend() string { return edit.NoAppend(p.D.Desk, p.ref().Store, p.tier()) }
+
+func (p *ItemPage) tier() string {
+	if p.Tier == nil {
+		return ""
+	}
+	return p.Tier()
+}
 
 // NoHistory says why a store has no versions to show.
 func NoHistory(d *desk.Desk, store string) string {
@@ -65,7 +74,7 @@ func (p *ItemPage) Bindings() []act.Act {
 		{Keys: []string{"n"}, Name: "next", Doc: "the next " + p.Of, Why: p.Alone, Do: func() tea.Cmd { return p.Step(1) }},
 		{Keys: []string{"p"}, Name: "previous", Doc: "the " + p.Of + " before", Why: p.Alone, Do: func() tea.Cmd { return p.Step(-1) }},
 		act.Edit.With(p.noEdit, func() tea.Cmd { return p.D.Edits.EditItem(p.ref()) }),
-		act.Append.With(p.noEdit, func() tea.Cmd { return p.D.Edits.AppendItem(p.ref()) }),
+		act.Append.With(p.noAppend, func() tea.Cmd { return p.D.Edits.AppendItem(p.ref()) }),
 		act.Forget.Called("forget this item, after a question").With(func() string { return p.D.Locked(p.ref().Store) }, func() tea.Cmd { return p.D.Removals.Forget(p.ref(), p.Reader.Seen(p.ref()), "") }),
 		{Keys: []string{"m"}, Name: "markdown", Doc: "markdown rendered, or the text as it is stored", Do: func() tea.Cmd { return p.Reader.ToggleMarkdown() }},
 		{Keys: []string{"y"}, Name: "copy text", Doc: "copy the item's text to the clipboard of the terminal", Do: p.copyBody},

@@ -177,7 +177,7 @@ func (rs *resolutions) conflictKeys(p *record.List[conflict.Copy], aside *layout
 			if why := text(c); why != "" && c.Class != names.InFile {
 				return why
 			}
-			return edit.NoEdit(d.Desk, c.Store)
+			return edit.NoEdit(d.Desk, c.Store, "")
 		}), func() tea.Cmd { return rs.editConflict(p.Here(), nil) }),
 		{Keys: []string{"s"}, Name: "sides", Doc: "both sides beside each other, or one below the other", Do: func() tea.Cmd {
 			aside.beside, aside.chosen = !aside.beside, true

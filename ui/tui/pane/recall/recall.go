@@ -545,7 +545,7 @@ func (p *Pane) noEdit() string {
 	case h.Hit.ID == "":
 		return "this hit names no item: agents do not get it"
 	}
-	return edit.NoEdit(p.d.Desk, h.Store)
+	return edit.NoEdit(p.d.Desk, h.Store, "") // the editor asks for its tier
 }
 
 func (p *Pane) copyRow() tea.Cmd {

@@ -59,7 +59,7 @@ type markedItem struct {
 
 func newItems(p *Pane) *items {
 	l := &items{p: p, d: p.d, reader: pane.NewReader(p.d.Desk, p.at), who: pane.NewWriters(p.d.Desk, p.at)}
-	l.ItemPage = &pane.ItemPage{D: p.d, Reader: l.reader, Of: "item of the list", Place: "list", Step: l.neighbour, Alone: func() string { return l.Window.Alone() }, Back: l.Back, Row: l.rowOfPage}
+	l.ItemPage = &pane.ItemPage{D: p.d, Reader: l.reader, Tier: l.tierHere, Of: "item of the list", Place: "list", Step: l.neighbour, Alone: func() string { return l.Window.Alone() }, Back: l.Back, Row: l.rowOfPage}
 	l.Browser = list.NewBrowser(&p.d.Loop, p.at, func(r ItemRow) string { return r.Header.ID }, func(r ItemRow) markedItem {
 		return markedItem{r.Header.Title, r.Header.Stamp, r.Header.Revision, r.Header.Bytes}
 	})

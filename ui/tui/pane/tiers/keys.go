@@ -92,12 +92,13 @@ func (p *Pane) toggleHidden() tea.Cmd {
 // NoCreateIn says why a store takes no new item.
 func NoCreateIn(d *desk.Desk, store string) string {
 	s, err := d.Fleet.Store(store)
-	return cmp.Or(edit.NoEdit(d, store), act.When(err == nil && !s.Capabilities()["retain"], "this store takes no new items"))
+	return cmp.Or(edit.NoEdit(d, store, ""), act.When(err == nil && !s.Capabilities()["retain"], "this store takes no new items"))
 }
 
 // Bindings are the keys of the list of items, or of the page of one.
 func (l *items) Bindings() []act.Act {
-	noEdit := l.noItemOr(func(store string) string { return edit.NoEdit(l.d.Desk, store) })
+	noEdit := l.noItemOr(func(store string) string { return edit.NoEdit(l.d.Desk, store, l.tierHere()) })
+	noAppend := l.noItemOr(func(store string) string { return edit.NoAppend(l.d.Desk, store, l.tierHere()) })
 	switch {
 	case l.ItemPage.On:
 		return l.ItemPage.Bindings()
@@ -110,7 +111,7 @@ func (l *items) Bindings() []act.Act {
 		act.Edit.With(noEdit, func() tea.Cmd { return l.d.Edits.EditItem(l.wanted().Ref) }),
 		act.Forget.With(l.noItemOr(l.d.Locked), l.forget),
 		act.Create.Whole().With(l.p.noCreate, l.p.createHere),
-		act.Append.With(noEdit, func() tea.Cmd { return l.d.Edits.AppendItem(l.wanted().Ref) }),
+		act.Append.With(noAppend, func() tea.Cmd { return l.d.Edits.AppendItem(l.wanted().Ref) }),
 		act.Hidden.With(nil, l.p.toggleHidden),
 		act.Order.Taking(l.orderBy).With(l.oneOrder, l.nextOrder(1)),
 		{Keys: []string{"y"}, Name: "copy ref", Doc: "copy the item's reference to the clipboard of the terminal", Why: l.noItem, Do: func() tea.Cmd { return l.d.Copy(l.wanted().Ref) }},
@@ -143,6 +144,15 @@ func (l *items) rowOfPage() (desk.Datum, string) {
 		return desk.Datum{}, "this item has no row in the list that is loaded"
 	}
 	return desk.HeaderDatum(l.At.Store, row.Header), ""
+}
+
+// tierHere is the tier of the item at the cursor, or of the one on the page; empty: unknown.
+func (l *items) tierHere() string {
+	row, _ := l.Window.Current()
+	if l.ItemPage.On && row.Header.ID != l.reader.Want.Ref.ID {
+		return ""
+	}
+	return row.Header.Tier
 }
 
 func (l *items) noItem() string {

@@ -91,7 +91,7 @@ func (p *Pane) Readout(at desk.ScopeOf) desk.Readout {
 	s, _ := p.d.Fleet.Store(at.Store)
 	spec, _ := s.Tier(at.Tier)
 	r := &listed{p: p, hidden: p.Overview.hidden || spec.Hidden, at: at}
-	if p.Level == LevelItems && p.Items.At == at {
+	if p.level == p.Items && p.Items.At == at {
 		r.order = p.Items.Order
 	}
 	return r
