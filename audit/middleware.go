@@ -60,7 +60,7 @@ func (l *Log) act(ctx context.Context, e Entry, act func(context.Context) (Resul
 	}
 	seq, err := l.Intent(ctx, e)
 	if errors.Is(err, context.Canceled) { // by the caller: nothing is wrong with the log
-		return model.Refuse(e.Action, "interrupted; nothing was done")
+		return model.Interrupted(e.Action)
 	}
 	if err != nil {
 		return model.Refuse(e.Action, "it could not be recorded first: "+err.Error())

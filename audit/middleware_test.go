@@ -110,7 +110,7 @@ func TestACallerWhoGoesBeforeTheRecord(t *testing.T) {
 		t.Error("the act ran")
 		return nil, nil
 	})
-	if !model.IsRefusal(err) || !strings.Contains(err.Error(), "interrupted; nothing was done") || strings.Contains(err.Error(), "log") {
+	if model.KindOf(err) != model.Timeout || !model.Unchanged(err) || !strings.Contains(err.Error(), "interrupted; nothing was done") || strings.Contains(err.Error(), "log") {
 		t.Errorf("told as %v", err)
 	}
 }

@@ -331,7 +331,8 @@ func TestAllFaultsAtOnce(t *testing.T) {
 		}
 	}
 	for text, want := range map[string][]string{ // each fault once
-		"[Audit]\nfoo = 1":   {"c.toml:1:1: unknown key Audit; did you mean audit?", "c.toml:2:1: unknown key Audit.foo; there are segment_bytes"},
+		"[Audit]\nfoo = 1": {"c.toml:1:1: unknown key Audit; did you mean audit?", "c.toml:2:1: unknown key Audit.foo; there are segment_bytes"},
+		"[[operator.names]]\nbogus = 1\n[[ui.views]]\npane = \"tiers\"": {"c.toml:1:1: operator.names wants a table", "c.toml:3:1: ui.views wants a table"},
 		"[Colours]\nred = 1": {"c.toml:1:1: unknown key Colours; there are operator"},
 		strings.Repeat("[[store]]\nkind = \"vault\"\npath = \"p\"\n", 3): {`c.toml:4:1: store name "vault" is taken by the block at line 1`, `c.toml:7:1: store name "vault" is taken by the block at line 1`},
 	} {

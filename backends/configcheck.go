@@ -66,6 +66,9 @@ func checkKeys(meta toml.MetaData, fail func(key toml.Key, format string, args .
 		if key[0] == "store" || len(unknown) > 0 && len(key) > len(unknown) && slices.Equal(key[:len(unknown)], unknown) {
 			continue // the kinds check the keys of their stores, and what an unknown table holds need not be checked
 		}
+		if t := typeAt(key[:len(key)-1]); t != nil && t.Kind() == reflect.Map {
+			continue // blocks in the place of a table that takes any key: that is said below
+		}
 		unknown = key
 		fail(key, "unknown key %s; %s", key, suggest(key[len(key)-1], keysIn(key[:len(key)-1])))
 	}

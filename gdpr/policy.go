@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -52,6 +53,9 @@ func (d *Desk) onRecord(ctx context.Context, f audit.Filter, fits func(audit.Row
 	cursor := ""
 	for {
 		page, err := d.Log.List(ctx, f, 1000, cursor)
+		if errors.Is(err, context.Canceled) { // by the caller: nothing is wrong with the log
+			return audit.Row{}, false, model.Ended("gdpr", err)
+		}
 		if err != nil {
 			return audit.Row{}, false, model.Refuse("gdpr", "the audit log cannot be asked: "+err.Error())
 		}

@@ -170,6 +170,11 @@ func Ended(op string, err error) error {
 	return E(Timeout, op, errors.New("no answer within the store's timeout"))
 }
 
+// Interrupted is an act that its caller ended before it began: nothing has been changed, and no rule refused it.
+func Interrupted(op string) error {
+	return E(Timeout, op, &Untouched{errors.New("interrupted; nothing was done")})
+}
+
 // Refusal means that a policy refused an act, as opposed to a store that could not do it: read-only, a role,
 // a hold, a suppression, an audit log that cannot be written. Nothing has been changed.
 type Refusal struct {

@@ -103,6 +103,9 @@ func (v verification) words() (state, trouble string) {
 	case !v.rep.OK:
 		return "", "the chain is BROKEN: " + v.rep.Reason
 	}
+	if v.rep.Seq == 0 { // an empty log has no chain
+		return "", v.rep.Tiles
+	}
 	state = "chain verified to record " + strconv.FormatUint(v.rep.Seq, 10) + " at " + when(v.at) + "; one row per act"
 	if v.pending > 0 {
 		state += "; " + plural(int64(v.pending), "open intent") + ": outcome:open shows them"

@@ -70,7 +70,7 @@ func (s *Session) policyNoted(ctx context.Context, act Act) error {
 	}
 	err := s.notePolicy(ctx)
 	if errors.Is(err, context.Canceled) {
-		return model.Refuse(string(act), "interrupted; nothing was done")
+		return model.Interrupted(string(act))
 	}
 	if err != nil {
 		return model.Refuse(string(act), "the policy of roles could not be recorded first: "+err.Error())

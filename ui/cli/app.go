@@ -373,7 +373,7 @@ func interruptible[T any](ctx context.Context, read func() (T, error)) (T, error
 		return a.v, a.err
 	case <-ctx.Done():
 		var zero T
-		return zero, &exitError{exitRefused, errors.New("interrupted; nothing was done")}
+		return zero, model.Interrupted("")
 	}
 }
 

@@ -259,7 +259,7 @@ func noWork(s *operator.Session) error {
 	const none = "no open store keeps work items"
 	for _, m := range s.Fleet.Members() {
 		if m.Err != nil {
-			return model.Errorf(model.KindOf(m.Err), "work", none+"; %s is not open: %w", m.Name, m.Err)
+			return model.Errorf(model.KindOf(m.Err), "work", none+"; %s is not open: %s", m.Name, model.Reason(m.Err))
 		}
 	}
 	return model.Errorf(model.Unsupported, "work", none)
