@@ -80,7 +80,7 @@ func NewApp(ctx context.Context, o Options) *App {
 	a := &App{O: o, look: look{dark: paint.DarkFirst(environment(o.Environ)), paint: looksOf(o)}, said: messages{time: o.Clock}}
 	d := desk.New(loop.Loop{Ctx: ctx, Time: prose.Clock{Clock: o.Clock}, St: paint.New(a.look.paint, a.look.dark), Say: a.said.say, Later: loop.Ticking}, o.Fleet, a, o.Plain)
 	d.ReadOnly, d.Open, d.Sources = o.ReadOnlyReason, a.visit, o.Sources
-	d.Glances.Every = o.Poll
+	d.AutoRefresh.Every = o.Poll
 	d.Edit, d.Env, d.Environ = o.Edit, environment(o.Environ), o.Environ
 	if _, file := o.Input.(*os.File); o.Input != nil && !file {
 		d.Remote = true

@@ -87,7 +87,7 @@ func (a *App) widen() tea.Cmd {
 
 // freeze stops the refresh of all lists, or resumes it.
 func (a *App) freeze() tea.Cmd {
-	f := &a.D.Glances.Frozen
+	f := &a.D.AutoRefresh.Frozen
 	if *f = !*f; *f {
 		return a.D.Tell("lists stand still until the same key is pressed again")
 	}

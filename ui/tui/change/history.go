@@ -74,7 +74,7 @@ func fetchVersions(d *desk.Desk, ctx context.Context, ref model.Ref, q operator.
 	if err != nil {
 		return record.Page[model.Version]{}, err
 	}
-	out := record.Whole(h.Versions, func(i int, v model.Version) (record.Row[model.Version], bool) {
+	out := record.OnePage(h.Versions, func(i int, v model.Version) (record.Row[model.Version], bool) {
 		return versionRecord(d, i, v), q.Matches(prose.Moment(v.At), v.ID, v.By, v.Hash)
 	})
 	if h.State != model.Recorded {

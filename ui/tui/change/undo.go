@@ -293,7 +293,7 @@ func (us *Undos) fetch(ctx context.Context, q operator.PageQuery) (record.Page[o
 	if err != nil {
 		return record.Page[operator.UndoRow]{}, err
 	}
-	page := record.Whole(rows, func(_ int, u operator.UndoRow) (record.Row[operator.UndoRow], bool) {
+	page := record.OnePage(rows, func(_ int, u operator.UndoRow) (record.Row[operator.UndoRow], bool) {
 		return undoRecord(us.D, u), q.Matches(prose.Moment(u.At), u.ID, u.Store, u.Item, changeWord(u))
 	})
 	if damaged > 0 {

@@ -29,10 +29,10 @@ type Desk struct {
 	Sources
 	terminal
 	divider
-	Glances glances
-	Modal   *dialog.Modal
-	Exports *exports
-	Settle  time.Duration // time until a removed copy is looked for again
+	AutoRefresh autoRefresh
+	Modal       *dialog.Modal
+	Exports     *exports
+	Settle      time.Duration // time until a removed copy is looked for again
 }
 
 // New is a desk on some stores, in a frame; plain: without overlays.

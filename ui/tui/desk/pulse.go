@@ -12,8 +12,8 @@ const oldAfter = 10 * time.Second
 // Restful bounds automatic reading to one part in Restful of the time.
 const Restful = 20
 
-// glances are the automatic refreshes of lists.
-type glances struct {
+// autoRefresh are the automatic refreshes of lists.
+type autoRefresh struct {
 	Every  time.Duration // pause between two reads of a source without change notice; 0: no automatic reads
 	Frozen bool          // lists are not refreshed
 }
@@ -78,7 +78,7 @@ func (d *Desk) Aged(at safetext.Text, u Pulse) safetext.Text {
 	switch now := d.Time.Clock.Now(); {
 	case u.at.IsZero():
 		return at
-	case d.Glances.Frozen:
+	case d.AutoRefresh.Frozen:
 		return d.Esc.Sprintf("%s, frozen, as of %s", at, u.at.UTC().Format("15:04:05Z"))
 	case now.Sub(u.at) >= oldAfter:
 		return d.Esc.Sprintf("%s, seen %s", at, d.Time.Ago(u.at))

@@ -23,7 +23,7 @@ func TestAgeOfAList(t *testing.T) {
 		{Pulse{at: time.Unix(90, 0)}, true, "1 of 2, frozen, as of 00:01:30Z"},
 		{Pulse{}, true, "1 of 2"},
 	} {
-		d.Glances.Frozen = c.frozen
+		d.AutoRefresh.Frozen = c.frozen
 		if got := d.Aged(at, c.pulse).String(); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.pulse, got, c.want)
 		}

@@ -48,7 +48,7 @@ func keptKind(ed *Edits) record.Kind[drafts.Kept] {
 			if err != nil {
 				return record.Page[drafts.Kept]{}, model.Errorf(model.Unavailable, "kept texts", "%s", d.Esc.Err(err).String())
 			}
-			out := record.Whole(all, func(_ int, k drafts.Kept) (record.Row[drafts.Kept], bool) {
+			out := record.OnePage(all, func(_ int, k drafts.Kept) (record.Row[drafts.Kept], bool) {
 				return record.Row[drafts.Kept]{Key: k.Name, Raw: k, Cells: []safetext.Text{
 					d.Esc.Const(prose.Moment(k.At)), d.Esc.Const(d.Time.Age(k.At)), d.Esc.Const(prose.Size(k.Bytes)), d.Esc.LineMax(k.Name, prose.MaxTitle),
 				}}, q.Matches(k.Name)

@@ -23,11 +23,11 @@ type Reading struct {
 	Terms []string
 }
 
-// ReadDue says that the selection has rested.
-type ReadDue struct{ gen int }
+// readDue says that the selection has rested.
+type readDue struct{ gen int }
 
-// ReadDone is an item, or why it cannot be read.
-type ReadDone struct {
+// readDone is an item, or why it cannot be read.
+type readDone struct {
 	want     Reading
 	text     *text.Page
 	revision model.Revision // of the text; empty when there is none
@@ -62,7 +62,7 @@ func (r *Reader) Rest(w Reading) tea.Cmd {
 	}
 	r.Want, r.rested = w, false
 	r.gen++
-	return r.after(list.PreviewAfter, ReadDue{r.gen})
+	return r.after(list.PreviewAfter, readDue{r.gen})
 }
 
 // Open asks for an item at once; again reads it even when it is shown already.
@@ -75,7 +75,20 @@ func (r *Reader) Open(w Reading, again bool) tea.Cmd {
 	return r.read()
 }
 
-func (r *Reader) Due(m ReadDue) tea.Cmd {
+// Update takes the answers to its own questions.
+func (r *Reader) Update(msg any) tea.Cmd {
+	switch msg := msg.(type) {
+	case readDue:
+		return r.due(msg)
+	case readDone:
+		return r.done(msg)
+	case text.LaidOut:
+		r.Pager.Arrive(msg)
+	}
+	return nil
+}
+
+func (r *Reader) due(m readDue) tea.Cmd {
 	if m.gen != r.gen {
 		return nil
 	}
@@ -91,7 +104,7 @@ func (r *Reader) read() tea.Cmd {
 	want, d := r.Want, r.d
 	return r.ask(func(ctx context.Context) any {
 		page, revision := Read(ctx, d, want)
-		return ReadDone{want, page, revision}
+		return readDone{want, page, revision}
 	})
 }
 
@@ -122,7 +135,7 @@ func Read(ctx context.Context, d *desk.Desk, want Reading) (*text.Page, model.Re
 	return text.NewPage(page, ""), ""
 }
 
-func (r *Reader) Done(m ReadDone) tea.Cmd {
+func (r *Reader) done(m readDone) tea.Cmd {
 	r.Busy = false
 	if m.want.Ref != r.Want.Ref || r.again {
 		if !r.rested { // its pause is not over
@@ -142,8 +155,8 @@ func (r *Reader) Done(m ReadDone) tea.Cmd {
 	return r.Pager.Show(m.text, m.want.Line, m.want.Terms)
 }
 
-// Whole shows the whole item from its metadata on, after a brief preview.
-func (r *Reader) Whole() tea.Cmd {
+// FromTop shows the item from its metadata on, after a brief preview.
+func (r *Reader) FromTop() tea.Cmd {
 	if r.Pager.Brief {
 		return nil
 	}

@@ -22,15 +22,15 @@ func TestReadThatEndsWhileTheCursorMoves(t *testing.T) {
 	item := func(id string) Reading { return Reading{Ref: model.Ref{Store: "s", ID: id}} }
 	r.Open(item("a"), false)
 	r.Rest(item("b"))
-	r.Done(open[0](context.Background()).(ReadDone))
+	r.done(open[0](context.Background()).(readDone))
 	if len(open) != 1 {
 		t.Fatalf("%d reads, want the first only", len(open))
 	}
-	r.Due(ReadDue{r.gen})
+	r.due(readDue{r.gen})
 	if len(open) != 2 {
 		t.Fatalf("%d reads after the pause, want two", len(open))
 	}
-	if got := open[1](context.Background()).(ReadDone).want.Ref.ID; got != "b" {
+	if got := open[1](context.Background()).(readDone).want.Ref.ID; got != "b" {
 		t.Errorf("%s is read, want b", got)
 	}
 }
@@ -41,13 +41,13 @@ func TestReadAgainWhileReading(t *testing.T) {
 	asked := 0
 	r.ask = func(func(context.Context) any) tea.Cmd { asked++; return nil }
 	a := Reading{Ref: model.Ref{Store: "s", ID: "a"}}
-	old := ReadDone{want: a, text: text.NewPage(nil, "old"), revision: "1"}
+	old := readDone{want: a, text: text.NewPage(nil, "old"), revision: "1"}
 	r.Open(a, false)
 	r.Open(a, true)
-	if r.Done(old); asked != 2 || r.Rev == "1" {
+	if r.done(old); asked != 2 || r.Rev == "1" {
 		t.Errorf("%d reads, revision %q", asked, r.Rev)
 	}
-	if r.Done(old); asked != 2 || r.Rev != "1" {
+	if r.done(old); asked != 2 || r.Rev != "1" {
 		t.Errorf("%d reads, revision %q", asked, r.Rev)
 	}
 }
@@ -67,11 +67,11 @@ func TestReaderShowsWhatIsWanted(t *testing.T) {
 	if asked != 1 {
 		t.Fatalf("%d reads under way", asked)
 	}
-	r.Done(ReadDone{want: item("a"), text: text.NewPage([]text.Line{{Value: safetext.Const("a")}}, "")})
+	r.done(readDone{want: item("a"), text: text.NewPage([]text.Line{{Value: safetext.Const("a")}}, "")})
 	if r.Shown.ID == "a" || asked != 2 {
 		t.Errorf("shown %q after %d reads, want nothing and the second read", r.Shown.ID, asked)
 	}
-	r.Done(ReadDone{want: item("b"), text: text.NewPage([]text.Line{{Value: safetext.Const("b")}}, "")})
+	r.done(readDone{want: item("b"), text: text.NewPage([]text.Line{{Value: safetext.Const("b")}}, "")})
 	if r.Shown.ID != "b" {
 		t.Errorf("shown %q, want b", r.Shown.ID)
 	}

@@ -124,7 +124,7 @@ func (p *List[T]) factKeys() []act.Act {
 		return nil
 	}
 	return []act.Act{{Keys: []string{"i"}, Name: "facts", Doc: "switch between the text and all that is known of this " + p.Kind.Noun, Why: p.None, Do: func() tea.Cmd {
-		p.known, p.Asked = !p.known, ""
+		p.facts, p.asked = !p.facts, ""
 		return p.Show()
 	}}}
 }

@@ -36,8 +36,8 @@ type Row[T any] struct {
 // Page is one page of a list.
 type Page[T any] = list.Span[Row[T]]
 
-// Whole is a list of one page; row makes a row, and reports whether the filter passes it.
-func Whole[S, T any](all []S, row func(i int, v S) (Row[T], bool)) (out Page[T]) {
+// OnePage is a list of one page; row makes a row, and reports whether the filter passes it.
+func OnePage[S, T any](all []S, row func(i int, v S) (Row[T], bool)) (out Page[T]) {
 	for i, v := range all {
 		if r, passes := row(i, v); passes {
 			out.Rows = append(out.Rows, r)
@@ -112,7 +112,7 @@ type Kind[T any] struct {
 	Field   func(raw T) string                              // what y copies; nil: nothing
 	Name    string                                          // of an export
 	Marking bool                                            // rows can be marked
-	Whole   func(raw T) bool                                // the row stands for others and is never marked; nil: no such rows
+	Heading func(raw T) bool                                // the row stands for those below it and is never marked; nil: no such rows
 	About   safetext.Text                                   // the list's subject, a breadcrumb; empty: none
 	Tell    func(esc safetext.Escaper, raw T) safetext.Text // the row as a sentence; nil: its cells with their titles
 	Crumb   func(raw T) safetext.Text                       // names the row that fills the pane; nil: its first cell

@@ -31,14 +31,14 @@ type detailed struct {
 
 // looked says which record the detail shows, and how.
 type looked struct {
-	shown string // key of the record in the detail
-	Asked string // key of the record that was last asked for
-	asks  int    // questions so far
-	again bool   // the detail is fetched again, and keeps its place
-	Full  bool   // the detail fills the pane
-	wide  bool   // laid out for the whole screen
-	room  int    // laid out for a detail of so many lines
-	known bool   // it shows all fields of the row
+	shown     string // key of the record in the detail
+	asked     string // key of the record that was last asked for; empty: its detail is out of date
+	asks      int    // questions for a detail so far
+	again     bool   // the detail is fetched again, and keeps its place
+	Full      bool   // the detail fills the pane
+	laidFull  bool   // the detail is laid out for the whole screen
+	laidLines int    // it is laid out for so many lines
+	facts     bool   // it shows all fields of the row
 }
 
 // List is a pane over a source: a windowed list, a filter, a detail.
@@ -55,7 +55,7 @@ type List[T any] struct {
 	sorted  sorting
 	stamp   string // of a source that grows by itself
 	pulse   desk.Pulse
-	waiting model.Count // size of the list, when last seen
+	size    model.Count // of the list without a filter, when last seen
 	read    []Row[T]    // the last page read out
 	told    any         // the shape of that page
 	fit     list.Fit    // of the columns
@@ -74,8 +74,8 @@ func New[T any](d *desk.Desk, kind Kind[T]) *List[T] {
 	}
 	p.Window.Forward = true
 	p.Detail, p.rest = text.New(d.St, p.Window.Ask), list.NewRest(&d.Loop, kind.Pane)
-	if kind.Whole != nil {
-		p.Marks.Whole = func(r Row[T]) bool { return kind.Whole(r.Raw) }
+	if kind.Heading != nil {
+		p.Marks.Heading = func(r Row[T]) bool { return kind.Heading(r.Raw) }
 	}
 	return p
 }
@@ -110,7 +110,7 @@ func (p *List[T]) Trouble() safetext.Text { return p.Window.Trouble(p.D.Esc) }
 func (p *List[T]) Unavailable() string { return p.Kind.Missing }
 
 func (p *List[T]) Enter() tea.Cmd {
-	if p.Entered && p.D.Glances.Frozen && p.follows() {
+	if p.Entered && p.D.AutoRefresh.Frozen && p.follows() {
 		return p.Watch()
 	}
 	if p.Entered {
@@ -138,7 +138,7 @@ func (p *List[T]) Find(want func(T) bool) tea.Cmd {
 	if at := slices.IndexFunc(p.Window.Rows, func(r Row[T]) bool { return want(r.Raw) }); at >= 0 && !p.Window.Loading[list.ArriveReset] {
 		return tea.Batch(cmd, p.Move(at-p.Window.Sel))
 	}
-	p.Query, p.Whole = "", nil
+	p.Query, p.Unfiltered = "", nil
 	p.Filter = text.Input{}
 	p.Window.Fetch = p.fetcher()
 	return tea.Batch(cmd, p.Marks.Filtered(""), p.Window.Follow(&list.Trail[Row[T]]{Anew: true, Word: p.D.Esc.Sprintf("the %s", p.Kind.Noun), Near: func(r Row[T]) (int, bool) { return 0, want(r.Raw) }}))
@@ -159,7 +159,7 @@ func (p *List[T]) Update(msg any) tea.Cmd {
 	case list.Trailed[Row[T]]:
 		return p.trailed(msg)
 	case list.Fetched[Row[T]]:
-		if p.D.Glances.Frozen && p.Window.Drop(msg) {
+		if p.D.AutoRefresh.Frozen && p.Window.Drop(msg) {
 			p.pulse.Failed(p.D.Time.Clock.Now())
 			return nil
 		}
@@ -185,11 +185,11 @@ func (p *List[T]) Update(msg any) tea.Cmd {
 		if msg.nth != p.asks { // of the row as it was
 			return nil
 		}
-		if r, _ := p.Window.Current(); msg.key == p.Asked && r.Key != msg.key {
-			p.Asked = "" // the cursor has moved: its new row is fetched when it rests
+		if r, _ := p.Window.Current(); msg.key == p.asked && r.Key != msg.key {
+			p.asked = "" // the cursor has moved: its new row is fetched when it rests
 			return nil
 		}
-		if msg.key == p.Asked {
+		if msg.key == p.asked {
 			again := p.again && p.shown == msg.key
 			if p.shown, p.again = msg.key, false; again {
 				return p.Detail.Update(msg.text)
@@ -220,28 +220,31 @@ func (p *List[T]) follow() tea.Cmd {
 	switch {
 	case !ok || p.shown == "" || p.Full:
 		return p.Show()
-	case r.Key == p.Asked && r.Key == p.shown:
+	case r.Key == p.asked && r.Key == p.shown:
 		return nil
 	}
 	return p.rest.Moved()
 }
 
+// Outdate has the detail read again when it is shown the next time.
+func (p *List[T]) Outdate() { p.asked = "" }
+
 func (p *List[T]) Show() tea.Cmd {
 	r, ok := p.Window.Current()
 	if !ok {
-		p.Asked, p.shown = "", ""
+		p.asked, p.shown = "", ""
 		p.Detail.Clear()
 		return nil
 	}
-	if r.Key == p.Asked {
+	if r.Key == p.asked {
 		return nil
 	}
-	p.Asked = r.Key
+	p.asked = r.Key
 	if p.Kind.Lay != nil {
 		p.Kind.Lay(p)
 	}
 	detail := p.Kind.Detail
-	if p.known {
+	if p.facts {
 		detail = p.Kind.Facts
 	}
 	p.asks++
@@ -255,8 +258,8 @@ func (p *List[T]) Resize(width, height int) tea.Cmd {
 }
 
 func (p *List[T]) Layout() tea.Cmd {
-	if p.Kind.Lay != nil && p.Full != p.wide { // the detail may depend on the room
-		p.wide, p.Asked = p.Full, ""
+	if p.Kind.Lay != nil && p.Full != p.laidFull { // the detail may depend on the room
+		p.laidFull, p.asked = p.Full, ""
 	}
 	if p.Full {
 		cmd := p.Detail.Resize(p.width-2, p.height)
@@ -266,10 +269,10 @@ func (p *List[T]) Layout() tea.Cmd {
 	f := p.halves
 	p.Window.Resize(f.ListHeight-1, f.Beside)
 	cmd := p.Detail.Resize(f.DetailWidth, f.DetailHeight)
-	if p.Kind.Lay != nil && p.room != f.DetailHeight {
-		p.room, p.Asked = f.DetailHeight, ""
+	if p.Kind.Lay != nil && p.laidLines != f.DetailHeight {
+		p.laidLines, p.asked = f.DetailHeight, ""
 	}
-	if p.Asked == "" && p.shown != "" {
+	if p.asked == "" && p.shown != "" {
 		return tea.Batch(cmd, p.Show())
 	}
 	return cmd
@@ -340,7 +343,7 @@ func (p *List[T]) Back() tea.Cmd {
 }
 
 func (p *List[T]) Refresh() tea.Cmd {
-	p.Asked, p.again = "", true
+	p.asked, p.again = "", true
 	if p.Window.Fetch == nil {
 		return nil
 	}

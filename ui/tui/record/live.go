@@ -29,7 +29,7 @@ type liveStamp struct{ stamp string }
 
 // follows reports whether the list is checked automatically.
 func (p *List[T]) follows() bool {
-	return p.Kind.Live != nil || p.Kind.Poll && p.Kind.Missing == "" && p.D.Glances.Every > 0
+	return p.Kind.Live != nil || p.Kind.Poll && p.Kind.Missing == "" && p.D.AutoRefresh.Every > 0
 }
 
 // Watch schedules the next check of a list that changes by itself.
@@ -39,7 +39,7 @@ func (p *List[T]) Watch() tea.Cmd {
 	}
 	pause := liveEvery
 	if p.Kind.Live == nil {
-		pause = max(p.D.Glances.Every, desk.Restful*p.pulse.Took)
+		pause = max(p.D.AutoRefresh.Every, desk.Restful*p.pulse.Took)
 		if p.Entered && !p.Visible() {
 			pause *= hiddenPoll
 		}
@@ -54,7 +54,7 @@ func (p *List[T]) ticked() tea.Cmd {
 	switch {
 	case p.Kind.Live != nil && !p.Visible():
 		return nil
-	case p.D.Glances.Frozen:
+	case p.D.AutoRefresh.Frozen:
 	case p.Kind.Live != nil:
 		live := p.Kind.Live
 		return tea.Batch(p.Window.Ask(func(ctx context.Context) any { return liveStamp{live(ctx)} }), p.Watch())
@@ -96,12 +96,12 @@ func (p *List[T]) arrived(page list.Fetched[Row[T]]) tea.Cmd {
 	if newest {
 		p.Window.Sel, p.Window.Top = 0, 0
 	}
-	if now, ok := p.Window.Current(); ok && now.Key == was.Key && (p.shown == now.Key || p.Asked == now.Key) && !reflect.DeepEqual(now.Raw, was.Raw) {
-		p.Asked, p.again = "", true
+	if now, ok := p.Window.Current(); ok && now.Key == was.Key && (p.shown == now.Key || p.asked == now.Key) && !reflect.DeepEqual(now.Raw, was.Raw) {
+		p.asked, p.again = "", true
 	}
 	if p.Query == "" && p.Window.Err == nil {
-		p.waiting = p.Window.Total()
-		p.waiting.AtLeast = p.waiting.AtLeast || !p.Window.Trouble(p.D.Esc).IsEmpty()
+		p.size = p.Window.Total()
+		p.size.AtLeast = p.size.AtLeast || !p.Window.Trouble(p.D.Esc).IsEmpty()
 	}
 	return cmd
 }
@@ -111,14 +111,14 @@ func (p *List[T]) Badge() (safetext.Text, paint.Tone) {
 	switch {
 	case p.Kind.Live != nil || !p.follows():
 		return safetext.Text{}, paint.ToneInfo
-	case !p.pulse.Known() || p.waiting.Unknown:
+	case !p.pulse.Known() || p.size.Unknown:
 		return safetext.Const("?"), paint.ToneInfo
-	case p.waiting.N == 0 && !p.waiting.AtLeast:
+	case p.size.N == 0 && !p.size.AtLeast:
 		return safetext.Text{}, paint.ToneInfo
-	case p.waiting.N == 0:
+	case p.size.N == 0:
 		return safetext.Const("0+"), paint.ToneInfo
-	case p.waiting.AtLeast:
-		return safetext.Sprintf("%d+", p.waiting.N), paint.ToneWarn
+	case p.size.AtLeast:
+		return safetext.Sprintf("%d+", p.size.N), paint.ToneWarn
 	}
-	return safetext.Sprintf("%d", p.waiting.N), paint.ToneWarn
+	return safetext.Sprintf("%d", p.size.N), paint.ToneWarn
 }

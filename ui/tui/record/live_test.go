@@ -45,19 +45,19 @@ func TestDetailFollowsItsRow(t *testing.T) {
 		t.Fatalf("the detail was asked for %d times, want once", asked)
 	}
 	state = "approved"
-	d.Glances.Frozen = true
+	d.AutoRefresh.Frozen = true
 	run(p.ticked())
 	if asked != 1 {
 		t.Error("a frozen list was looked at")
 	}
-	d.Glances.Frozen = false
+	d.AutoRefresh.Frozen = false
 	late := p.ticked()
-	d.Glances.Frozen = true // while the source is asked
+	d.AutoRefresh.Frozen = true // while the source is asked
 	run(late)
 	if asked != 1 {
 		t.Error("a frozen list took an answer that was under way")
 	}
-	d.Glances.Frozen = false
+	d.AutoRefresh.Frozen = false
 	run(p.ticked())
 	lines, _ := p.Render(120, 20)
 	if asked != 2 || !strings.Contains(strings.Join(lines, "\n"), "approved") {
@@ -158,7 +158,7 @@ func TestPageOfAGoneRow(t *testing.T) {
 // TestBadge: a tab without a number has nothing waiting, and one not counted yet must say so.
 func TestBadge(t *testing.T) {
 	p := New(desktest.New(), Kind[string]{Columns: []Column{{Title: "TOY"}}, Traits: Traits[string]{Poll: true}})
-	p.D.Glances.Every = time.Second
+	p.D.AutoRefresh.Every = time.Second
 	badge := func(want string) {
 		t.Helper()
 		if got, _ := p.Badge(); got.String() != want {
@@ -168,13 +168,13 @@ func TestBadge(t *testing.T) {
 	badge("?")
 	p.pulse.Read(time.Unix(1, 0))
 	badge("")
-	p.waiting = model.Count{N: 2}
+	p.size = model.Count{N: 2}
 	badge("2")
-	p.waiting.AtLeast = true
+	p.size.AtLeast = true
 	badge("2+")
-	p.waiting = model.Count{Unknown: true}
+	p.size = model.Count{Unknown: true}
 	badge("?")
-	p.D.Glances.Every = 0
+	p.D.AutoRefresh.Every = 0
 	badge("")
 }
 
@@ -183,7 +183,7 @@ func TestBadge(t *testing.T) {
 func TestBadgeOfAnIncompleteList(t *testing.T) {
 	for n, want := range map[int]string{2: "2+", 0: "0+"} {
 		d := desktest.New()
-		d.Glances.Every = time.Second
+		d.AutoRefresh.Every = time.Second
 		p := New(d, Kind[string]{Columns: []Column{{Title: "TOY"}}, Traits: Traits[string]{Poll: true},
 			Fetch: func(context.Context, operator.PageQuery) (Page[string], error) {
 				out := Page[string]{Problems: []string{"the attic"}}
@@ -204,7 +204,7 @@ func TestBadgeOfAnIncompleteList(t *testing.T) {
 // TestAnEditIsNoSlowSource: an answer that waits while an editor has the terminal must not put off the next look.
 func TestAnEditIsNoSlowSource(t *testing.T) {
 	d := desktest.New()
-	d.Glances.Every = time.Second
+	d.AutoRefresh.Every = time.Second
 	p := New(d, Kind[string]{Columns: []Column{{Title: "TOY"}}, Traits: Traits[string]{Poll: true},
 		Fetch:  func(context.Context, operator.PageQuery) (Page[string], error) { return Page[string]{}, nil },
 		Detail: func(context.Context, string) *text.Page { return text.NewPage(nil, "") },

@@ -14,10 +14,10 @@ import (
 
 // Browser is a window with what every list has: a filter and marks.
 type Browser[T, M any] struct {
-	Inputs
-	Window *Window[T]
-	Marks  *Marks[T, M]
-	Whole  *Held[T] // the unfiltered list, while a filter is in force
+	FilterInput
+	Window     *Window[T]
+	Marks      *Marks[T, M]
+	Unfiltered *Held[T] // the list as it was, while a filter is in force
 
 	Fetcher func() Fetcher[T]        // reads the list under the filter in force
 	Moved   func() tea.Cmd           // after the cursor has moved
@@ -50,9 +50,9 @@ func (b *Browser[T, M]) went(cmd tea.Cmd) tea.Cmd {
 // Anew begins with another list: no rows, marks or filter, and answers for the old list are stale.
 func (b *Browser[T, M]) Anew() {
 	was := b.Window
-	b.Window = NewWindow(was.Ask, was.Id)
+	b.Window = NewWindow(was.Ask, was.ID)
 	b.Window.Gen, b.Window.Height, b.Window.PerPage, b.Window.Leap = was.Gen, was.Height, was.PerPage, was.Leap
-	b.Query, b.Filter, b.Whole = "", text.Input{}, nil
+	b.Query, b.Filter, b.Unfiltered = "", text.Input{}, nil
 	b.Marks.Clear()
 }
 
@@ -114,7 +114,7 @@ func (b *Browser[T, M]) Apply(query string) tea.Cmd {
 // Narrow applies a filter and leaves the input unchanged.
 func (b *Browser[T, M]) Narrow(query string) tea.Cmd {
 	was := b.Query
-	b.Query = asked(query)
+	b.Query = effective(query)
 	b.Marks.Stop()
 	b.Window.Fetch = b.Fetcher()
 	return tea.Batch(b.refilter(was), b.Marks.Filtered(b.Query))
@@ -122,19 +122,19 @@ func (b *Browser[T, M]) Narrow(query string) tea.Cmd {
 
 // refilter shows the list under the filter in force.
 func (b *Browser[T, M]) refilter(was string) tea.Cmd {
-	switch whole := b.Whole; {
+	switch whole := b.Unfiltered; {
 	case b.Query != "":
 		if was == "" {
-			b.Whole, b.moved = b.Window.Hold(), false
+			b.Unfiltered, b.moved = b.Window.Hold(), false
 		}
 		return b.Restart(true)
 	case whole != nil:
-		b.Whole = nil
+		b.Unfiltered = nil
 		at := ""
 		if row, ok := b.Window.Current(); ok && (b.moved || !b.Returns) {
-			at = b.Window.Id(row)
+			at = b.Window.ID(row)
 		}
-		if at == "" || whole.has(func(r T) bool { return b.Window.Id(r) == at }) {
+		if at == "" || whole.has(func(r T) bool { return b.Window.ID(r) == at }) {
 			return tea.Batch(b.Window.Take(b.Fetcher(), whole, at), b.Moved())
 		}
 	}

@@ -15,13 +15,13 @@ import (
 
 // Marks are the rows for the next act, by id, in the order of marking; M is the kept part of a row.
 type Marks[T, M any] struct {
-	list   func() *Window[T]
-	small  func(T) M
-	Whole  func(T) bool // the row stands for others and is never marked; nil: no such rows
-	Kept   map[string]M
-	Order  []string
-	anchor string // the row marked last, the start of a range
-	from   From   // of its page
+	list    func() *Window[T]
+	small   func(T) M
+	Heading func(T) bool // the row stands for those below it and is never marked; nil: no such rows
+	Kept    map[string]M
+	Order   []string
+	anchor  string // the row marked last, the start of a range
+	from    From   // of its page
 
 	gen  int
 	Walk *walk[T]    // the running walk; nil: none
@@ -58,7 +58,7 @@ func (m *Marks[T, M]) seen(a Walked[T]) tea.Cmd {
 		return nil
 	}
 	for _, r := range a.page.Rows {
-		if id := m.list().Id(r); m.Has(id) {
+		if id := m.list().ID(r); m.Has(id) {
 			m.inside[id] = true
 		}
 	}
@@ -135,10 +135,10 @@ func (m *Marks[T, M]) Has(id string) bool {
 
 // Add marks a row, unless it stands for others.
 func (m *Marks[T, M]) Add(row T) {
-	if m.whole(row) {
+	if m.heading(row) {
 		return
 	}
-	m.keep(marked[M]{m.list().Id(row), m.small(row)})
+	m.keep(marked[M]{m.list().ID(row), m.small(row)})
 }
 
 func (m *Marks[T, M]) keep(r marked[M]) {
@@ -148,7 +148,7 @@ func (m *Marks[T, M]) keep(r marked[M]) {
 	m.Kept[r.id], m.inside[r.id] = r.kept, true
 }
 
-func (m *Marks[T, M]) whole(row T) bool { return m.Whole != nil && m.Whole(row) }
+func (m *Marks[T, M]) heading(row T) bool { return m.Heading != nil && m.Heading(row) }
 
 func (m *Marks[T, M]) toggle() {
 	w := m.list()
@@ -156,7 +156,7 @@ func (m *Marks[T, M]) toggle() {
 	if !ok {
 		return
 	}
-	id := w.Id(row)
+	id := w.ID(row)
 	if m.Has(id) {
 		m.anchor = ""
 		delete(m.Kept, id)
@@ -186,14 +186,14 @@ func (m *Marks[T, M]) rangeHere() tea.Cmd {
 	if !ok {
 		return nil
 	}
-	first := slices.IndexFunc(w.Rows, func(r T) bool { return w.Id(r) == m.anchor })
+	first := slices.IndexFunc(w.Rows, func(r T) bool { return w.ID(r) == m.anchor })
 	if first >= 0 {
 		for _, r := range w.Rows[min(first, w.Sel) : max(first, w.Sel)+1] {
 			m.Add(r)
 		}
 		return nil
 	}
-	return m.begin(&walk[T]{fetch: w.Fetch, start: m.anchor, end: w.Id(row), back: m.pageOf(w.Sel)}, m.from)
+	return m.begin(&walk[T]{fetch: w.Fetch, start: m.anchor, end: w.ID(row), back: m.pageOf(w.Sel)}, m.from)
 }
 
 // All marks the rows under the filter, page by page; want selects, nil takes every row.
@@ -238,7 +238,7 @@ func (m *Marks[T, M]) Walked(d *loop.Loop, a Walked[T]) tea.Cmd {
 		m.Stop()
 		return d.Warn("marking stopped at %s: %s", prose.Plural(m.N(), "row"), prose.Reason(d.Esc, a.err))
 	}
-	id := m.list().Id
+	id := m.list().ID
 	for _, r := range a.page.Rows {
 		switch {
 		case w.want != nil:
@@ -249,7 +249,7 @@ func (m *Marks[T, M]) Walked(d *loop.Loop, a Walked[T]) tea.Cmd {
 		case id(r) == w.start:
 			w.inside = true
 		}
-		if w.inside && !m.whole(r) {
+		if w.inside && !m.heading(r) {
 			m.part = append(m.part, marked[M]{id(r), m.small(r)})
 		}
 		if w.inside && id(r) == w.end {
@@ -305,7 +305,7 @@ func (m *Marks[T, M]) Bindings(none func() string, move func(int) tea.Cmd) []act
 		stop = []act.Act{{Keys: []string{"esc"}, Name: "stop marking", Doc: "stop marking; what is marked stays so", Do: func() tea.Cmd { m.Stop(); return nil }}}
 	}
 	row := func() string {
-		if at, ok := m.list().Current(); ok && m.whole(at) {
+		if at, ok := m.list().Current(); ok && m.heading(at) {
 			return "this row stands for those below it: an act on it is for them all"
 		}
 		return none()

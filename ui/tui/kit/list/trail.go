@@ -88,7 +88,7 @@ func (w *Window[T]) Trailed(m Trailed[T]) (cmd tea.Cmd, over, found bool) {
 			t.near, at = d, i
 		}
 		if at == i {
-			t.best, t.key = w.landed(t, m.Page, i), w.Id(r)
+			t.best, t.key = w.landed(t, m.Page, i), w.ID(r)
 		}
 	}
 	t.Seen += len(m.Page.Rows)
@@ -123,7 +123,7 @@ func (w *Window[T]) leave() tea.Cmd {
 	}
 	if !t.Anew {
 		for i, r := range w.Rows {
-			if w.Id(r) == t.key && !w.Loading[ArriveReset] {
+			if w.ID(r) == t.key && !w.Loading[ArriveReset] {
 				return w.Move(i - w.Sel)
 			}
 		}
@@ -159,7 +159,7 @@ func (w *Window[T]) Neighbours() map[string]int {
 		if d < 0 {
 			d = 1 - d // of two at one distance, the later
 		}
-		out[w.Id(r)] = d
+		out[w.ID(r)] = d
 	}
 	return out
 }
@@ -171,7 +171,7 @@ func (w *Window[T]) ResetNear(f Fetcher[T], neighbours map[string]int, once bool
 	}
 	w.Fetch = f
 	return w.Follow(&Trail[T]{Anew: true, once: once, Near: func(r T) (int, bool) {
-		d, ok := neighbours[w.Id(r)]
+		d, ok := neighbours[w.ID(r)]
 		return d, ok
 	}})
 }
@@ -209,7 +209,7 @@ func (w *Window[T]) Take(f Fetcher[T], h *Held[T], key string) tea.Cmd {
 	w.outdate(false)
 	w.Err, w.Loaded = nil, true
 	w.restore(h)
-	if at := slices.IndexFunc(w.Rows, func(r T) bool { return w.Id(r) == key }); at >= 0 && at != h.Sel {
+	if at := slices.IndexFunc(w.Rows, func(r T) bool { return w.ID(r) == key }); at >= 0 && at != h.Sel {
 		w.Sel, w.Top = at, at-line
 	}
 	w.clamp()

@@ -74,7 +74,7 @@ type Fetched[T any] struct {
 // ahead and drops outdated answers. A key costs the same at a thousand and at a million items.
 type Window[T any] struct {
 	Ask   func(func(context.Context) any) tea.Cmd // runs a fetch and delivers its answer
-	Id    func(T) string
+	ID    func(T) string
 	Fetch Fetcher[T] // of the current query; never nil after reset
 
 	Forward bool   // the source only goes forward: earlier pages are found by the way there
@@ -101,7 +101,7 @@ type Window[T any] struct {
 }
 
 func NewWindow[T any](ask func(func(context.Context) any) tea.Cmd, id func(T) string) *Window[T] {
-	return &Window[T]{Ask: ask, Id: id, Height: 1, PerPage: model.DefaultPage}
+	return &Window[T]{Ask: ask, ID: id, Height: 1, PerPage: model.DefaultPage}
 }
 
 // Bare reports a list without rows that was read, or could not be.
@@ -313,10 +313,10 @@ func (w *Window[T]) replace(pages []Span[T]) {
 	// The selected item, or the nearest remaining one before it.
 	places := make(map[string]int, len(w.Rows))
 	for i, r := range w.Rows {
-		places[w.Id(r)] = i
+		places[w.ID(r)] = i
 	}
 	for i := min(at, len(old)-1); i >= 0; i-- {
-		if p, ok := places[w.Id(old[i])]; ok {
+		if p, ok := places[w.ID(old[i])]; ok {
 			if i < at && p+1 < len(w.Rows) {
 				p++ // its replacement
 			}

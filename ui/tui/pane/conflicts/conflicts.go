@@ -181,7 +181,7 @@ func (rs *resolutions) conflictKeys(p *record.List[conflict.Copy], aside *layout
 		}), func() tea.Cmd { return rs.editConflict(p.Here(), nil) }),
 		{Keys: []string{"s"}, Name: "sides", Doc: "both sides beside each other, or one below the other", Do: func() tea.Cmd {
 			aside.beside, aside.chosen = !aside.beside, true
-			p.Asked = ""
+			p.Outdate()
 			word := "both sides one below the other; s sets them beside each other"
 			if aside.beside {
 				word = "both sides beside each other; s sets them one below the other"

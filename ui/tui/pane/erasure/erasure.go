@@ -152,7 +152,7 @@ func New(d *pane.Bench, at int) (desk.Listing, func() tea.Cmd) {
 		}
 		n := p.dueOf(all, err)
 		p.counted.Store(&n)
-		out := record.Whole(all, func(_ int, r operator.ErasureRequest) (record.Row[operator.ErasureRequest], bool) {
+		out := record.OnePage(all, func(_ int, r operator.ErasureRequest) (record.Row[operator.ErasureRequest], bool) {
 			row := erasureRecord(d.Desk, r)
 			return row, q.Matches(row.Cells[0].String(), row.Cells[1].String(), r.Subject, strings.Join(r.Aliases, " "), r.Pseudonym, r.ID, r.By)
 		})

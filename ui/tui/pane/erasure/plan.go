@@ -324,7 +324,7 @@ func (rq *requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 		shown.folds = at.folds
 	}
 	kind := record.Kind[planRow]{
-		Noun: "step", Tell: tellPlan, Marking: true, Whole: func(raw planRow) bool { return raw.step == nil || !raw.decidable() }, Empty: "Nothing in any store names the person.",
+		Noun: "step", Tell: tellPlan, Marking: true, Heading: func(raw planRow) bool { return raw.step == nil || !raw.decidable() }, Empty: "Nothing in any store names the person.",
 		Columns: []record.Column{{Title: "STORE, LAYER", Width: 18, Least: 18}, {Title: "ACTION", Width: 10, Least: 10}, {Title: "WHAT"}},
 		Fetch: func(ctx context.Context, q operator.PageQuery) (record.Page[planRow], error) {
 			p, rows, err := shown.rows(ctx, d.Erasure, r.ID, q)

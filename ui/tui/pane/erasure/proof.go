@@ -87,7 +87,7 @@ func (rq *requests) layersSide(r operator.ErasureRequest, title string, get func
 			if q.Filter != "" {
 				standing = append(standing, clean.Rows...)
 			}
-			out := record.Whole(standing, func(i int, l receipt.Layer) (record.Row[layerRow], bool) {
+			out := record.OnePage(standing, func(i int, l receipt.Layer) (record.Row[layerRow], bool) {
 				return layerRecord(d.St, i, l), q.Matches(l.Store, l.Layer, verdictWords(l.Verdict), l.Method, l.Reason)
 			})
 			if q.Filter == "" && clean.Layers > 0 {

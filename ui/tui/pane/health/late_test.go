@@ -133,13 +133,13 @@ func TestWorstStoreFirst(t *testing.T) {
 	move, _ := act.Find(p.Bindings(), "j")
 	run(move.Do())
 	check("c", false, "b")
-	d.Glances.Frozen = true
+	d.AutoRefresh.Frozen = true
 	check("b", false, "b")
 	if at, _ := p.Position(); !strings.Contains(at.String(), "frozen, as of") {
 		t.Errorf("the position of a frozen list is %q", at)
 	}
 	check("b", true, "b")
-	d.Glances.Frozen = false
+	d.AutoRefresh.Frozen = false
 	run(p.Refresh())
 	run(p.Apply("down"))
 	if got := p.StoreHere(); got != "c" {

@@ -41,7 +41,7 @@ func (p *watch) kind(at int) record.Kind[observed] {
 			3: func(a, b observed) int { return b.report.Status.CheckedAt.Compare(a.report.Status.CheckedAt) },
 		}},
 		Fetch: func(_ context.Context, q operator.PageQuery) (record.Page[observed], error) {
-			return record.Whole(*p.latest.Load(), func(_ int, o observed) (record.Row[observed], bool) { // stores are few
+			return record.OnePage(*p.latest.Load(), func(_ int, o observed) (record.Row[observed], bool) { // stores are few
 				row := p.row(o)
 				return row, q.Matches(o.name, row.Cells[1].String(), o.kind, row.Cells[5].String())
 			}), nil
@@ -56,7 +56,7 @@ func (p *watch) kind(at int) record.Kind[observed] {
 
 // observe takes what is known of every store into the list, the worst first, else as in the fleet.
 func (p *watch) observe() tea.Cmd {
-	if p.d.Glances.Frozen && len(*p.latest.Load()) > 0 {
+	if p.d.AutoRefresh.Frozen && len(*p.latest.Load()) > 0 {
 		return nil
 	}
 	var all []observed

@@ -87,7 +87,7 @@ func storyKind(sa *Stories) record.Kind[review.Story] {
 	}
 	kind.Fetch = func(ctx context.Context, q operator.PageQuery) (record.Page[review.Story], error) {
 		all, missed, err := told.look(ctx, sa.D.Desk, q.Filter)
-		out := record.Whole(all, func(_ int, s review.Story) (record.Row[review.Story], bool) {
+		out := record.OnePage(all, func(_ int, s review.Story) (record.Row[review.Story], bool) {
 			return sa.row(s), q.Matches(s.Source, s.Session, strings.Join(s.Signals, " "), storyRefs(s))
 		})
 		out.Problems = missed

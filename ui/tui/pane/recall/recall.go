@@ -198,19 +198,14 @@ func (p *Pane) Update(msg any) tea.Cmd {
 		p.who.Take(msg)
 		p.fitted()
 		return tea.Batch(p.named(), p.show())
-	case pane.ReadDue:
-		return p.reader.Due(msg)
 	case list.RestDue:
 		if p.rest.Over(msg) {
 			return p.show()
 		}
-	case pane.ReadDone:
-		return p.reader.Done(msg)
 	case text.LaidOut:
-		p.reader.Pager.Arrive(msg)
 		p.detail.Arrive(msg)
 	}
-	return nil
+	return p.reader.Update(msg)
 }
 
 func (p *Pane) take(a answered) tea.Cmd {

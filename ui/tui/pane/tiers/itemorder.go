@@ -53,6 +53,6 @@ func (l *items) orderBy(name string) tea.Cmd {
 	}
 	l.Order = model.Order(name)
 	l.d.Tell("order: %s", name)
-	l.Whole = nil
+	l.Unfiltered = nil
 	return l.Restart(false)
 }

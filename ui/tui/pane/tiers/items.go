@@ -98,13 +98,13 @@ func (l *items) open(at desk.ScopeOf, hidden bool) tea.Cmd {
 // goTo shows an item at once, and looks for its row in the list of its place.
 func (l *items) goTo(at desk.ScopeOf, hidden bool, id string) tea.Cmd {
 	_ = l.open(at, hidden) // its answer is not awaited: the list begins at the item
-	l.Query, l.Whole = "", nil
+	l.Query, l.Unfiltered = "", nil
 	_ = l.Marks.Filtered("") // all are shown: there is nothing to count
 	l.Window.Fetch = l.fetcher()
 	l.pinned, l.ItemPage.On = true, true
 	list := l.Window.Restart(list.From{})
 	find := l.Seek(func(r ItemRow) bool { return r.Header.ID == id }, l.d.Esc.LineMax(id, prose.MaxTitle))
-	return tea.Batch(list, find, l.layout(), l.reader.Open(pane.Reading{Ref: model.Ref{Store: at.Store, ID: id}}, false), l.reader.Whole())
+	return tea.Batch(list, find, l.layout(), l.reader.Open(pane.Reading{Ref: model.Ref{Store: at.Store, ID: id}}, false), l.reader.FromTop())
 }
 
 // read notes the age of the list, from an answer with the list's start.
@@ -208,18 +208,12 @@ func (l *items) Update(msg any) tea.Cmd {
 		l.who.Take(msg)
 		l.fitted()
 		return l.named()
-	case pane.ReadDue:
-		return l.reader.Due(msg)
-	case pane.ReadDone:
-		return l.reader.Done(msg)
-	case text.LaidOut:
-		l.reader.Pager.Arrive(msg)
 	}
-	return nil
+	return l.reader.Update(msg)
 }
 
 func (l *items) fetched(m list.Fetched[ItemRow]) tea.Cmd {
-	if l.d.Glances.Frozen && l.Window.Drop(m) {
+	if l.d.AutoRefresh.Frozen && l.Window.Drop(m) {
 		l.pulse.Failed(l.d.Time.Clock.Now())
 		return nil
 	}

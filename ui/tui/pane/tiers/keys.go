@@ -83,7 +83,7 @@ func (p *Pane) toggleHidden() tea.Cmd {
 	p.d.Tell("hidden tiers, archived and bookkeeping items are %s", word)
 	cmd := p.Overview.changed()
 	if p.level == p.Items {
-		p.Items.Hidden, p.Items.Whole = p.Overview.hidden, nil
+		p.Items.Hidden, p.Items.Unfiltered = p.Overview.hidden, nil
 		cmd = tea.Batch(cmd, p.Items.Restart(false))
 	}
 	return cmd
@@ -167,7 +167,7 @@ func (l *items) noItemOr(no func(store string) string) func() string {
 
 func (l *items) readHere() tea.Cmd {
 	l.ItemPage.On = true
-	return tea.Batch(l.layout(), l.reader.Open(l.wanted(), false), l.reader.Whole())
+	return tea.Batch(l.layout(), l.reader.Open(l.wanted(), false), l.reader.FromTop())
 }
 
 // neighbour turns the page to another item of the list.

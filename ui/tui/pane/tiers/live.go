@@ -29,7 +29,7 @@ func (p *Pane) Watch() tea.Cmd {
 func (p *Pane) look() tea.Cmd {
 	p.ticking = false
 	changes := p.d.Changes
-	if p.d.Glances.Frozen || p.d.Frame != nil && !p.d.Frame.Shows(p.at) {
+	if p.d.AutoRefresh.Frozen || p.d.Frame != nil && !p.d.Frame.Shows(p.at) {
 		return p.Watch()
 	}
 	cmds := []tea.Cmd{p.Watch()}
@@ -46,7 +46,7 @@ func (p *Pane) look() tea.Cmd {
 // looked fetches again what has changed. The cursor stays on its row.
 func (p *Pane) looked(now stamped) tea.Cmd {
 	delete(p.looking, now.store)
-	at, every := p.d.Time.Clock.Now(), p.d.Glances.Every
+	at, every := p.d.Time.Clock.Now(), p.d.AutoRefresh.Every
 	var cmds []tea.Cmd
 	if u := p.Overview.pulse(now.store); !p.Overview.running[now.store] && u.Due(now.stamp, at, every) {
 		u.Ask(now.stamp, at)

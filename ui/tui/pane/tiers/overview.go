@@ -78,7 +78,7 @@ func newOverview(p *Pane) *overview {
 		Fetch: func(_ context.Context, q operator.PageQuery) (record.Page[tierRow], error) {
 			t := o.read.Load()
 			rows := t.drawn(t.filtered(t.ordered(t.stored(), 0), q), q.Filter != "")
-			return record.Whole(rows, func(_ int, r tierRow) (record.Row[tierRow], bool) { return t.record(r), true }), nil
+			return record.OnePage(rows, func(_ int, r tierRow) (record.Row[tierRow], bool) { return t.record(r), true }), nil
 		},
 		Fresh: func(_ context.Context, r tierRow) (record.Row[tierRow], error) {
 			t := o.read.Load()
@@ -166,7 +166,7 @@ func (o *overview) tallied(m tallied) tea.Cmd {
 	unasked := o.quiet[m.store]
 	o.running[m.store], o.quiet[m.store] = false, false
 	now := o.d.Time.Clock.Now()
-	if unasked && o.d.Glances.Frozen { // frozen since it was counted
+	if unasked && o.d.AutoRefresh.Frozen { // frozen since it was counted
 		o.pulse(m.store).Failed(now)
 		return nil
 	}
@@ -231,7 +231,7 @@ func (o *overview) changed() tea.Cmd {
 	if o.wanted.Store == "" || o.Window.Fetch == nil {
 		return o.List.Refresh()
 	}
-	o.Asked = ""  // the counts in its detail are old
+	o.Outdate()   // the counts in its detail are old
 	w := o.wanted // it is cleared once the cursor is there, which may be before the answer
 	return o.Window.Follow(&list.Trail[record.Row[tierRow]]{Anew: true, Near: func(r record.Row[tierRow]) (int, bool) { return near(r.Raw, w) }})
 }
