@@ -430,10 +430,10 @@ func (e *exporter) displaced() error {
 		var all []error
 		sides := full.AllSides()
 		for i, text := range (undo.Entry{Sides: sides}).Bodies(body) {
-			all = append(all, e.displacedItem(full.Store, undo.Entry{Item: sides[i].Item, Meta: sides[i].Meta, Beside: sides[i].Beside}, text))
+			all = append(all, e.displacedItem(full.Store, undo.Entry{Side: sides[i]}, text))
 		}
 		for _, p := range full.Parts { // items that fell with it
-			all = append(all, e.displacedItem(full.Store, undo.Entry{Item: p.Item, Meta: p.Meta, Beside: p.Beside}, p.Body))
+			all = append(all, e.displacedItem(full.Store, undo.Entry{Side: undo.Side{Item: p.Item, Meta: p.Meta, Beside: p.Beside}}, p.Body))
 		}
 		if err := errors.Join(all...); err != nil {
 			return err
@@ -494,7 +494,7 @@ func (e *exporter) displacedItem(store string, one undo.Entry, body string) erro
 			x.Meta[f.Name] = f.Value
 		}
 	}
-	if beside := linesNaming(e.m, strings.Join(entryTexts(undo.Entry{Beside: one.Beside}, ""), "\n")); beside != "" {
+	if beside := linesNaming(e.m, strings.Join(entryTexts(undo.Entry{Side: undo.Side{Beside: one.Beside}}, ""), "\n")); beside != "" {
 		x.Meta["beside"] = beside
 	}
 	e.text(&x, body, mentions(e.m, body, true))

@@ -13,7 +13,7 @@ func TestUndoEntryNamesByItsIndexLine(t *testing.T) {
 	names := func(s string) bool { return strings.Contains(s, "Ada") }
 	line := func(text string) *model.Beside { return &model.Beside{Lines: []model.BesideLine{{Text: text}}} }
 	for text, want := range map[string]bool{"- [about Ada](x.md)\n": true, "- [tides](x.md)\n": false} {
-		if got := entryNames(undo.Entry{Item: "x.md", Beside: line(text)}, "tea", names); got != want {
+		if got := entryNames(undo.Entry{Side: undo.Side{Item: "x.md", Beside: line(text)}}, "tea", names); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
@@ -29,11 +29,11 @@ func TestUndoEntryNamesByARelation(t *testing.T) {
 		e    undo.Entry
 		want bool
 	}{
-		"a relation that stays": {undo.Entry{Item: "hub", Beside: seat("edge/likes-ada", "")}, true},
-		"its role":              {undo.Entry{Item: "hub", Beside: seat("edge/1", "friend of ada")}, true},
-		"one of a part":         {undo.Entry{Item: "hub", Parts: []undo.Part{{Item: "edge/1", Beside: seat("edge/likes-ada", "")}}}, true},
-		"a relation that falls": {undo.Entry{Item: "hub", Falls: []string{"edge/1", "edge/likes-ada"}}, true},
-		"relations of nobody":   {undo.Entry{Item: "hub", Beside: seat("edge/1", "part"), Falls: []string{"edge/2"}}, false},
+		"a relation that stays": {undo.Entry{Side: undo.Side{Item: "hub", Beside: seat("edge/likes-ada", "")}}, true},
+		"its role":              {undo.Entry{Side: undo.Side{Item: "hub", Beside: seat("edge/1", "friend of ada")}}, true},
+		"one of a part":         {undo.Entry{Side: undo.Side{Item: "hub"}, Parts: []undo.Part{{Item: "edge/1", Beside: seat("edge/likes-ada", "")}}}, true},
+		"a relation that falls": {undo.Entry{Side: undo.Side{Item: "hub"}, Falls: []string{"edge/1", "edge/likes-ada"}}, true},
+		"relations of nobody":   {undo.Entry{Side: undo.Side{Item: "hub", Beside: seat("edge/1", "part")}, Falls: []string{"edge/2"}}, false},
 	} {
 		if got := entryNames(tt.e, "", names); got != tt.want {
 			t.Errorf("%s: %v", name, got)
@@ -48,14 +48,14 @@ func TestUndoEntryNamesByAFieldsName(t *testing.T) {
 		return &model.Beside{Rows: []model.BesideRow{{Table: "t", Cells: []model.BesideCell{c}}}}
 	}
 	for name, e := range map[string]undo.Entry{
-		"a revision, which a store makes": {After: "4711471"},
+		"a revision, which a store makes": {Side: undo.Side{After: "4711471"}},
 		"a field that is made anew":       {Renewed: []string{"ada_role"}},
-		"a field":                         {Meta: []model.Field{{Name: "ada_role", Value: "buyer"}}},
-		"a column":                        {Beside: cell(model.BesideCell{Column: "ada", Type: model.CellInteger, Value: "1"})},
-		"a table":                         {Beside: &model.Beside{Rows: []model.BesideRow{{Table: "of_ada"}}}},
-		"a vector's model":                {Beside: &model.Beside{VectorModel: "ada-002"}},
-		"what an edit left":               {Beside: &model.Beside{Left: "4711471"}},
-		"a number":                        {Beside: cell(model.BesideCell{Column: "who", Type: model.CellInteger, Value: "4711471"})},
+		"a field":                         {Side: undo.Side{Meta: []model.Field{{Name: "ada_role", Value: "buyer"}}}},
+		"a column":                        {Side: undo.Side{Beside: cell(model.BesideCell{Column: "ada", Type: model.CellInteger, Value: "1"})}},
+		"a table":                         {Side: undo.Side{Beside: &model.Beside{Rows: []model.BesideRow{{Table: "of_ada"}}}}},
+		"a vector's model":                {Side: undo.Side{Beside: &model.Beside{VectorModel: "ada-002"}}},
+		"what an edit left":               {Side: undo.Side{Beside: &model.Beside{Left: "4711471"}}},
+		"a number":                        {Side: undo.Side{Beside: cell(model.BesideCell{Column: "who", Type: model.CellInteger, Value: "4711471"})}},
 	} {
 		if !entryNames(e, "tea", names) {
 			t.Errorf("%s does not name the subject", name)

@@ -16,7 +16,7 @@ import (
 // look reads the text that a change would displace. Until the change is confirmed the entry's After is the
 // revision that was read, Absent for no item.
 func (k *Keeper) look(ctx context.Context, s model.Store, id string, op model.Op) (Entry, string, error) {
-	e := Entry{Item: id, Op: op, After: model.Absent}
+	e := Entry{Side: Side{Item: id, Op: op, After: model.Absent}}
 	it, err := s.Browser.Read(ctx, id)
 	switch {
 	case err == nil:

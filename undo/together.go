@@ -48,26 +48,6 @@ func (c Change) expected() model.Revision {
 	return c.Forget.IfMatch
 }
 
-// Side is the kept state of one item among several. Its body is part of the entry's body, which holds one
-// side after the other.
-type Side struct {
-	Item    string         `json:"id"`
-	Raw     []byte         `json:"raw_id,omitempty"` // see Entry
-	Op      model.Op       `json:"op"`
-	Existed bool           `json:"existed"`
-	Before  model.Revision `json:"before"`
-	// After is the item's revision after the change, Absent after a forget; empty until the change is
-	// confirmed.
-	After model.Revision `json:"after,omitempty"`
-	// Plan is the digest of the planned text: after a crash it tells whether that was written.
-	Plan     string         `json:"plan,omitempty"`
-	Will     model.Revision `json:"will,omitempty"` // see Entry
-	Meta     []model.Field  `json:"meta,omitempty"`
-	Bytes    int64          `json:"bytes"`
-	Obstacle string         `json:"obstacle,omitempty"`
-	Beside   *model.Beside  `json:"beside,omitempty"`
-}
-
 // rollbackTime bounds the rollback of one change when a later one failed.
 const rollbackTime = 10 * time.Second
 
@@ -78,7 +58,7 @@ const rollbackTime = 10 * time.Second
 // changes were made. When a later change is refused, the earlier ones are rolled back; if that fails, the entry stays and the error names it. The
 // results are in the changes' order. op names the act in the entry.
 func (k *Keeper) Together(ctx context.Context, s model.Store, op model.Op, changes []Change) ([]model.RetainResult, Entry, error) {
-	return k.together(ctx, s, Entry{Op: op}, changes)
+	return k.together(ctx, s, Entry{Side: Side{Op: op}}, changes)
 }
 
 func (k *Keeper) together(ctx context.Context, s model.Store, all Entry, changes []Change) ([]model.RetainResult, Entry, error) {
@@ -112,7 +92,7 @@ func (k *Keeper) Possible(ctx context.Context, s model.Store, op model.Op, chang
 		return nil, Entry{}, model.Errorf(model.Unsupported, "undo", "the store cannot show its items, so nothing could be kept")
 	}
 	left = map[int]error{}
-	e, body, err := k.lookAll(ctx, s, Entry{Op: op}, changes, left)
+	e, body, err := k.lookAll(ctx, s, Entry{Side: Side{Op: op}}, changes, left)
 	if err != nil {
 		return nil, Entry{}, err
 	}
@@ -211,7 +191,8 @@ func (k *Keeper) lookAll(ctx context.Context, s model.Store, all Entry, changes 
 			continue
 		}
 		all.related(e, parts)
-		side := Side{Item: c.id(), Op: op, Existed: e.Existed, Before: e.After, Meta: e.Meta, Bytes: int64(len(text)), Obstacle: e.Obstacle, Beside: e.Beside}
+		side := e.Side
+		side.Before, side.After, side.Bytes = e.After, "", int64(len(text))
 		if c.Retain != nil {
 			side.Plan = digest(c.Retain.Content)
 		}
@@ -320,7 +301,7 @@ func (e Entry) Bodies(body string) []string {
 func (e Entry) anySide(body string, match func(e Entry, body string) bool) bool {
 	for i, text := range e.Bodies(body) {
 		one := e
-		one.Item, one.Op, one.Existed, one.Meta, one.Beside, one.Sides = e.Sides[i].Item, e.Sides[i].Op, e.Sides[i].Existed, e.Sides[i].Meta, e.Sides[i].Beside, nil
+		one.Side, one.Sides = e.Sides[i], nil
 		if match(one, text) {
 			return true
 		}
@@ -377,7 +358,7 @@ func (e Entry) AllSides() []Side {
 	if len(e.Sides) > 0 {
 		return e.Sides
 	}
-	return []Side{{Item: e.Item, Op: e.Op, Existed: e.Existed, After: e.After, Meta: e.Meta, Bytes: e.Bytes, Obstacle: e.Obstacle, Beside: e.Beside}}
+	return []Side{e.Side}
 }
 
 // Reverse is the change that restores an item to its state before entry e's change, which left the item at
@@ -426,7 +407,7 @@ func (k *Keeper) restoreTogether(ctx context.Context, s model.Store, e Entry, bo
 	if len(changes) == 0 {
 		return out, k.unmade(e, &out)
 	}
-	res, again, err := k.together(ctx, s, Entry{Op: e.Op, Undoes: !e.Undoes}, changes)
+	res, again, err := k.together(ctx, s, Entry{Side: Side{Op: e.Op}, Undoes: !e.Undoes}, changes)
 	out.Again = again
 	if err != nil {
 		return out, err

@@ -20,36 +20,23 @@ import (
 // DefaultKeep is how long an entry is kept.
 const DefaultKeep = 30 * 24 * time.Hour
 
-// Entry is one change that can be undone.
+// Entry is one change that can be undone, or several under one act.
 type Entry struct {
 	ID      string    `json:"undo"`
 	Store   string    `json:"store"`
 	Where   string    `json:"where"` // identity of the store: its name may later mean another store
-	Item    string    `json:"id"`
-	Raw     []byte    `json:"raw_id,omitempty"` // the id where it is no UTF-8; only in the file
-	Op      model.Op  `json:"op"`
 	At      time.Time `json:"at"`
 	Expires time.Time `json:"expires"`
-	Bytes   int64     `json:"bytes"` // of the displaced body
-	// Existed is false when the change created the item: undoing it removes the item.
-	Existed bool `json:"existed"`
+	// Side is the item of one change. Of several it is the first, with the act's own Op, the bytes of all and an obstacle of any.
+	Side
 	// Undoes says that the change took back an act of this Op on several items.
 	Undoes bool `json:"undoes,omitempty"`
-	// After is the item's revision after the change, Absent after a forget; empty while the change is not
-	// confirmed.
-	After model.Revision `json:"after,omitempty"`
-	// Before is the revision before a change that is not confirmed, and Plan the digest of its text; see Side.
-	Before model.Revision `json:"before,omitempty"`
-	Plan   string         `json:"plan,omitempty"`
-	// Will is the revision that the store foretold for a change that is not confirmed; empty where the text tells.
-	Will model.Revision `json:"will,omitempty"`
-	Meta []model.Field  `json:"meta,omitempty"`
-	// Obstacle says why Restore cannot restore the item, in the program's own words; the bytes are kept all
-	// the same.
-	Obstacle string `json:"obstacle,omitempty"`
+	// Sides are the items of an entry with several changes; the body then holds theirs, one after the other.
+	Sides []Side `json:"sides,omitempty"`
 	// Renewed are the read-only fields that the store makes anew when the item is restored after a forget
 	// (model.TierSpec.Renews).
 	Renewed []string `json:"renewed,omitempty"`
+
 	// Parts are items that may fall with this one: the relations of a node.
 	Parts []Part `json:"parts,omitempty"`
 	// PartsTotal counts all of them, with those beyond Parts.
@@ -61,10 +48,33 @@ type Entry struct {
 	Counted bool     `json:"counted,omitempty"`
 	Falls   []string `json:"falls,omitempty"`
 	lost    []string // parts of Falls that Restore cannot restore, with the reason; known only before the act
+}
+
+// Side is one item of a change: the state that the change displaces, and what tells whether it was made. The displaced text is the
+// entry's body, or a part of it.
+type Side struct {
+	Item string   `json:"id"`
+	Raw  []byte   `json:"raw_id,omitempty"` // the id where it is no UTF-8; only in the file
+	Op   model.Op `json:"op"`
+	// Existed is false when the change created the item: undoing it removes the item.
+	Existed bool          `json:"existed"`
+	Bytes   int64         `json:"bytes"` // of the displaced text
+	Meta    []model.Field `json:"meta,omitempty"`
 	// Beside is the data beside the item's document, without its memberships, which are in Falls.
 	Beside *model.Beside `json:"beside,omitempty"`
-	// Sides are the items of an entry with several changes; the body then holds theirs, one after the other.
-	Sides []Side `json:"sides,omitempty"`
+	// Obstacle says why Restore cannot restore the item, in the program's own words; the bytes are kept all
+	// the same.
+	Obstacle string `json:"obstacle,omitempty"`
+
+	// Before is the revision before the change; of one change only until it is confirmed.
+	Before model.Revision `json:"before,omitempty"`
+	// After is the item's revision after the change, Absent after a forget; empty while the change is not
+	// confirmed.
+	After model.Revision `json:"after,omitempty"`
+	// Plan is the SHA-256 of the planned text: after a crash it tells whether that was written.
+	Plan string `json:"plan,omitempty"`
+	// Will is the revision that the store foretold for a change that is not confirmed; empty where it did not.
+	Will model.Revision `json:"will,omitempty"`
 }
 
 // Part is an item that fell, or may have fallen, with another.
@@ -141,7 +151,7 @@ func (k *Keeper) retain(ctx context.Context, s model.Store, req model.RetainRequ
 		res, err := s.Provider.Retain(ctx, req)
 		return res, Entry{}, err
 	case id == "": // the store makes a new item: nothing is displaced
-		return k.act(ctx, s, Entry{Op: model.OpRetain, After: model.Absent}, "", req)
+		return k.act(ctx, s, Entry{Side: Side{Op: model.OpRetain, After: model.Absent}}, "", req)
 	case req.Mode == model.Append && req.IfMatch == "" && !s.Deviates("R06"):
 		return k.append(ctx, s, id, req)
 	}
@@ -218,7 +228,7 @@ func (k *Keeper) create(ctx context.Context, s model.Store, req model.RetainRequ
 	if req.IfMatch != model.Absent {
 		return model.RetainResult{}, Entry{}, model.Errorf(model.Conflict, string(model.OpRetain), unnamed)
 	}
-	res, e, err := k.act(ctx, s, Entry{Op: model.OpRetain, After: model.Absent}, "", req)
+	res, e, err := k.act(ctx, s, Entry{Side: Side{Op: model.OpRetain, After: model.Absent}}, "", req)
 	if errors.Is(err, model.Conflict) {
 		err = model.Errorf(model.Conflict, "", "%w; "+unnamed, err)
 	}
@@ -257,16 +267,15 @@ func (k *Keeper) act(ctx context.Context, s model.Store, e Entry, body string, r
 // the store shows it otherwise than it was sent, only the fields change, or the store makes the id. i is the side of the write in an
 // entry of several.
 func (k *Keeper) ahead(e *Entry, i int, body string) func(string, model.RetainResult) error {
-	item, plan, will, beside := &e.Item, e.Plan, &e.Will, &e.Beside
+	side := &e.Side
 	if len(e.Sides) > 0 {
-		side := &e.Sides[i]
-		item, plan, will, beside = &side.Item, side.Plan, &side.Will, &side.Beside
+		side = &e.Sides[i]
 	}
 	return func(text string, res model.RetainResult) error {
-		if *item == res.ID && plan != "" && planned(text, plan) && res.Displaced == nil {
+		if side.Item == res.ID && side.Plan != "" && planned(text, side.Plan) && res.Displaced == nil {
 			return nil
 		}
-		*item, *will, *beside = res.ID, res.Revision, cmp.Or(res.Displaced, *beside)
+		side.Item, side.Will, side.Beside = res.ID, res.Revision, cmp.Or(res.Displaced, side.Beside)
 		return k.writePending(e.pending(), body)
 	}
 }
@@ -405,7 +414,7 @@ func (k *Keeper) forgetRecalled(ctx context.Context, s model.Store, req model.Fo
 	case err != nil:
 		return model.ForgetResult{}, Entry{}, err
 	}
-	e := Entry{Item: req.ID, Op: model.OpForget, After: model.Absent, Existed: true, Meta: it.Meta, Obstacle: recalled.Obstacle}
+	e := Entry{Side: Side{Item: req.ID, Op: model.OpForget, After: model.Absent, Existed: true, Meta: it.Meta, Obstacle: recalled.Obstacle}}
 	return k.forget(ctx, s, e, it.Body, req)
 }
 
@@ -478,7 +487,7 @@ func (k *Keeper) Restore(ctx context.Context, open func(name string) (model.Stor
 	}
 	out := Restored{Item: e.Item, Store: e.Store, Removed: !e.Existed}
 	if e.After == "" {
-		made, err := e.made(ctx, s)
+		made, err := e.wasMade(ctx, s)
 		if err != nil {
 			return out, err
 		}
@@ -533,13 +542,13 @@ func (e *Entry) plan(before, after string) {
 	}
 }
 
-// made looks whether an interrupted change of one item was made, and completes the entry then. Conflict where
+// wasMade looks whether an interrupted change of one item was made, and completes the entry then. Conflict where
 // the item does not tell.
-func (e *Entry) made(ctx context.Context, s model.Store) (bool, error) {
+func (e *Entry) wasMade(ctx context.Context, s model.Store) (bool, error) {
 	if e.Item == "" || s.Browser == nil { // the store chose the id, or does not show the item
 		return false, model.Errorf(model.Conflict, "undo", "the change that %s belongs to was never confirmed, and its item is not known; compare with `undo show %s` and write by hand", e.ID, e.ID)
 	}
-	now, made, err := Side{Item: e.Item, Op: e.Op, Before: e.Before, Plan: e.Plan, Will: e.Will}.stands(ctx, s)
+	now, made, err := e.stands(ctx, s)
 	if made {
 		e.After = now
 	}
