@@ -8,10 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"memdesk/model"
 )
@@ -340,19 +338,6 @@ func (k *Keeper) takeBack(ctx context.Context, s model.Store, e Entry, body stri
 	return Entry{}, errors.Join(err, k.drop(e.ID))
 }
 
-// reverse is the change that restores a side, which stands at revision now. That revision is the act's own or was read,
-// so it counts as seen: a text that had a finding of the scanner and still has it can be put back.
-func reverse(s model.Store, side Side, text string, now model.Revision) Change {
-	if !side.Existed {
-		return Change{Forget: &model.ForgetRequest{ID: side.Item, IfMatch: now, Beside: side.Beside}}
-	}
-	meta := writable(side.Meta)
-	if side.Op == model.OpForget {
-		meta = side.Meta
-	}
-	return Change{Retain: &model.RetainRequest{ID: side.Item, Content: text, IfMatch: now, Meta: meta, Binary: asBytes(s, text), Restore: true, Beside: side.Beside}}
-}
-
 // AllSides are the items of an entry, also of one with a single change.
 func (e Entry) AllSides() []Side {
 	if len(e.Sides) > 0 {
@@ -361,67 +346,8 @@ func (e Entry) AllSides() []Side {
 	return []Side{e.Side}
 }
 
-// Reverse is the change that restores an item to its state before entry e's change, which left the item at
-// revision after; NotFound where e keeps no such state, Unsupported where it cannot be restored.
-func (k *Keeper) Reverse(s model.Store, e Entry, item string, after model.Revision) (Change, error) {
-	sides := e.AllSides()
-	i := slices.IndexFunc(sides, func(side Side) bool { return side.Item == item && side.After == after && side.Existed })
-	if i < 0 || after == "" {
-		return Change{}, model.Errorf(model.NotFound, "undo", "%s keeps no such text", e.ID)
-	}
-	if sides[i].Obstacle != "" {
-		return Change{}, model.Errorf(model.Unsupported, "", "%s", sides[i].Obstacle)
-	}
-	_, body, err := k.Read(e.ID)
-	if err != nil {
-		return Change{}, err
-	}
-	return reverse(s, sides[i], Entry{Sides: sides}.Bodies(body)[i], after), nil
-}
-
-// asBytes reports whether a text can only be restored as bytes, where the store accepts those.
-func asBytes(s model.Store, text string) bool {
-	return s.Features[FeatureBinary] && (text == "" || !utf8.ValidString(text))
-}
-
 // FeatureBinary is the flag of stores whose Retain accepts any bytes.
 const FeatureBinary = "binary"
-
-// restoreTogether restores what several changes displaced. Sides that are unchanged are left alone, so an
-// entry of an interrupted act works too.
-func (k *Keeper) restoreTogether(ctx context.Context, s model.Store, e Entry, body string) (Restored, error) {
-	out := Restored{Item: e.Item, Store: e.Store}
-	var changes []Change
-	texts := e.Bodies(body)
-	for i := len(e.Sides) - 1; i >= 0; i-- {
-		side := e.Sides[i]
-		now, done, err := side.stands(ctx, s)
-		if err != nil {
-			return out, err
-		}
-		if !done {
-			continue
-		}
-		changes = append(changes, reverse(s, side, texts[i], now))
-	}
-	if len(changes) == 0 {
-		return out, k.unmade(e, &out)
-	}
-	res, again, err := k.together(ctx, s, Entry{Side: Side{Op: e.Op}, Undoes: !e.Undoes}, changes)
-	out.Again = again
-	if err != nil {
-		return out, err
-	}
-	out.Result = res[len(res)-1]
-	for i, c := range changes {
-		if c.Retain != nil && c.Retain.Beside != nil && c.Retain.Beside.Left != "" { // relations come back in finish
-			out.Warnings = append(out.Warnings, res[i].Warnings...)
-		}
-	}
-	first := changes[len(changes)-1]
-	out.Removed = first.Forget != nil && first.Forget.ID == e.Item
-	return out, k.finish(ctx, s, e, &out)
-}
 
 // stands reports whether a side's change was made and is still in place. An item in neither its old nor its
 // changed state is Conflict.
