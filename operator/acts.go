@@ -3,19 +3,33 @@ package operator
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	"memdesk/audit"
 	"memdesk/backends"
 	"memdesk/model"
-	"memdesk/origin"
 	"memdesk/quarantine/review"
 	"memdesk/undo"
 	"memdesk/work"
 )
+
+// Done is the result of an act.
+type Done struct {
+	Store, Item string
+	Bytes       int64          // of the item that was written
+	Revision    model.Revision // current revision
+	Removed     int64          // items removed
+	Gone        bool           // of a restore: the change had created the item, which is now removed
+	Kept        string         // of a resolve: id of the copy's kept text; empty when it went
+	Relations   int64          // removed along with them, or restored with them
+	Fell        string         // unit of Relations: relation, or item
+	Undo        string         // entry that undoes the act; empty: nothing was kept
+	Expires     time.Time      // of Undo
+	Obstacle    string         // why Restore is impossible; empty when it is possible
+	Warnings    []string       // deviations from the request, in words
+	Notes       []string       // further facts
+}
 
 // begin checks the session's right to an act, finds the store and passes the reason to the log.
 func (s *Session) begin(ctx context.Context, act Act, store, id, reason string) (context.Context, model.Store, error) {
@@ -157,96 +171,6 @@ func (s *Session) Release(ctx context.Context, store, id string, body *string, s
 	return done, err
 }
 
-// Undos lists the undo entries, newest first; damaged counts unreadable ones.
-func (s *Session) Undos(context.Context) (rows []UndoRow, damaged int, err error) {
-	entries, bad, err := s.Undo.List()
-	if err != nil {
-		return nil, 0, err
-	}
-	rows = make([]UndoRow, len(entries))
-	for i, e := range entries {
-		rows[i] = UndoRow{ID: e.ID, Store: e.Store, Item: e.Item, Op: string(e.Op), Undoes: e.Undoes, At: e.At, Expires: e.Expires,
-			Bytes: e.Bytes, Existed: e.Existed, Confirmed: e.After != "" || len(e.Sides) > 0, Obstacle: e.Obstacle}
-		if len(e.Sides) > 0 { // the entry itself says that all of them existed
-			rows[i].Existed = slices.ContainsFunc(e.Sides, func(side undo.Side) bool { return side.Existed })
-		}
-		for _, side := range e.Sides {
-			rows[i].Items = append(rows[i].Items, UndoRow{Item: side.Item, Existed: side.Existed})
-		}
-	}
-	return rows, len(bad), nil
-}
-
-// Restore undoes a change; Conflict when the item has changed since. It can itself be undone.
-func (s *Session) Restore(ctx context.Context, id, reason string) (Done, error) {
-	if reason == "" {
-		reason = "undo of " + id
-	}
-	e, _, unread := s.Undo.Read(id)
-	if err := s.Allow(ctx, Restore, e.Store, e.Item); err != nil {
-		return Done{}, err
-	}
-	if unread != nil {
-		return Done{}, unread
-	}
-	var res undo.Restored
-	err := s.recorded(audit.WithReason(ctx, reason), Restore, e.Store, e.Item, reason, func(ctx context.Context) (err error) {
-		res, err = s.Undo.Restore(origin.Restoring(ctx), s.Fleet.Store, id)
-		return err
-	})
-	done := Done{Store: res.Store, Item: res.Item, Bytes: res.Result.Bytes, Revision: res.Result.Revision,
-		Relations: res.Relations, Fell: undo.FallNoun(e.Falls), Warnings: res.Warnings, Notes: res.Notes, Gone: res.Removed}
-	done.keep(res.Again)
-	return done, err
-}
-
-// PlanTakeback plans to take back the writes of one source since a time. Those in stores that are not open are in it
-// too, as skips: nobody else would name them.
-func (s *Session) PlanTakeback(ctx context.Context, source string, since time.Time) ([]origin.Taken, error) {
-	return origin.Plan(ctx, s.Ledger, s.Undo, s.Fleet.Store, source, since)
-}
-
-// Takeback carries out such a plan, each store under one undo entry, and records it as one act around the changes.
-// origin.Take says how an item that is not taken back changes the plan. A store that refuses stays as it is and stops no
-// other. It returns the plan of the stores that did not refuse, and what undoes it in each store.
-func (s *Session) Takeback(ctx context.Context, plan []origin.Taken, reason string) (done []origin.Taken, undone []Done, err error) {
-	ctx = audit.WithReason(ctx, reason)
-	if err := s.Allow(ctx, Takeback, "", ""); err != nil {
-		return nil, nil, err
-	}
-	err = s.Log.Act(ctx, audit.Entry{Action: string(Takeback), Reason: reason, Counts: origin.Count(plan)}, func(ctx context.Context) (map[string]int64, error) {
-		var failed error
-		for _, m := range s.Fleet.Open() {
-			e, err := origin.Take(ctx, s.Undo, m.Store, plan)
-			if e.ID != "" {
-				d := Done{Store: m.Name}
-				d.keep(e)
-				undone = append(undone, d)
-			}
-			if err != nil {
-				failed = errors.Join(failed, fmt.Errorf("store %s: %w", m.Name, err))
-				continue
-			}
-			for _, t := range plan {
-				if t.Store == m.Name {
-					done = append(done, t)
-				}
-			}
-		}
-		failed = errors.Join(failed, model.FromContext(ctx, "takeback"))
-		if failed != nil && len(done) > 0 {
-			failed = audit.Partly(failed)
-		}
-		for _, t := range plan {
-			if _, err := s.Fleet.Store(t.Store); err != nil && t.Action == origin.ActSkip {
-				done = append(done, t)
-			}
-		}
-		return origin.Count(done), failed
-	})
-	return done, undone, err
-}
-
 // Repair moves items that the store's own program cannot read into a file beside the store. The file is
 // written first, so that a forgotten item is never the only copy.
 func (s *Session) Repair(ctx context.Context, store string, ids []string) (file string, done Done, err error) {
@@ -373,53 +297,4 @@ func (w Writes) Together(ctx context.Context, st model.Store, op model.Op, chang
 		}
 	}
 	return w.s.Undo.Together(ctx, st, op, changes)
-}
-
-// Acknowledge records in a new segment that an operator knows the break of the log.
-func (s *Session) Acknowledge(ctx context.Context, reason string) error {
-	if err := s.May(Acknowledge); err != nil { // the broken log cannot be written
-		return err
-	}
-	return s.Log.Acknowledge(ctx, reason)
-}
-
-// RotateLogKey replaces the key that signs the log's checkpoints.
-func (s *Session) RotateLogKey(ctx context.Context) error {
-	if err := s.Allow(ctx, RotateKey, "", ""); err != nil {
-		return err
-	}
-	return s.Log.RotateKey(ctx)
-}
-
-// RetireLog removes the log's segments whose records are all older than a moment, and returns the number of
-// records and the moment, which is earlier than asked for where a request filed before it is still open.
-// Segments that are not anchored stay.
-func (s *Session) RetireLog(ctx context.Context, before time.Time, reason string) (int64, time.Time, error) {
-	if err := s.Allow(audit.WithReason(ctx, reason), RetireLog, "", ""); err != nil {
-		return 0, before, err
-	}
-	before, err := s.desk.Retiring(ctx, before)
-	if err != nil {
-		return 0, before, err
-	}
-	n, err := s.Log.Retire(ctx, before)
-	return n, before, err
-}
-
-// Refused records a door's call that the caller's token does not allow. An empty store is the only one; among several
-// nobody has read yet which the call names.
-func (s *Session) Refused(ctx context.Context, store, verb, scope string) {
-	if s.Log == nil {
-		return
-	}
-	if all := s.Fleet.Members(); store == "" && len(all) == 1 {
-		store = all[0].Name
-	}
-	err := s.Log.Act(ctx, audit.Entry{Action: verb, Store: store, Reason: "the token has not the scope " + scope},
-		func(context.Context) (map[string]int64, error) {
-			return nil, model.Refuse(verb, "the scope "+scope+" is needed")
-		})
-	if err != nil && !model.IsRefusal(err) {
-		s.note("a refusal could not be recorded: " + err.Error())
-	}
 }

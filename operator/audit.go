@@ -15,6 +15,66 @@ import (
 	"memdesk/model"
 )
 
+// AuditPage is a window of the log.
+type AuditPage struct {
+	Events []AuditEvent
+	Next   string // cursor of the page after (older events); empty at the end
+	Total  model.Count
+	// Notice warns about the log as a whole: its chain does not verify, it cannot be written, records of a lost key
+	// cannot be looked up. Empty: no warning.
+	Notice string
+	// Verified says up to where and when the chain was verified, in words.
+	Verified string
+}
+
+// AuditEvent is one record with the clear names that the log's side table still has; an erased or unknown
+// name is empty.
+type AuditEvent struct {
+	Seq     int64
+	At      time.Time
+	Actor   string
+	KeyID   string
+	Action  string
+	Store   string
+	Scope   string // the item's place in its store; without a store, the erasure request or the file
+	Target  string // clear name, else empty
+	Subject string // clear name, else empty
+	Phase   string // intent or outcome
+	Result  string
+	Open    bool // an intent without an outcome
+	// Noted: an event of the store's own system, no record of the log; it has no Seq, and N identifies it on its
+	// page.
+	Noted  bool
+	N      int
+	Reason string
+	Fields []model.Field // the rest of the record, in its order: keyed hashes, counts, prev
+	// Steps are the records of what this act did through others, newest first, as far as its page has them.
+	Steps []AuditEvent
+}
+
+// Facts are the members of an event beside its number, time, action and Fields, empty ones included,
+// in the order in which people read them.
+func (e AuditEvent) Facts() []model.Field {
+	return []model.Field{
+		{Name: "actor", Value: e.Actor}, {Name: "key", Value: e.KeyID}, {Name: "store", Value: e.Store},
+		{Name: "target", Value: e.Target}, {Name: "subject", Value: e.Subject}, {Name: "phase", Value: e.Phase},
+		{Name: "result", Value: e.Result}, {Name: "reason", Value: e.Reason},
+	}
+}
+
+// About is what the act was about: an item, a store, or the scope of an act that was not of one store.
+func (e AuditEvent) About() string {
+	switch {
+	case e.Scope != "" && e.Store == "":
+		return e.Scope
+	case e.Target != "" && e.Store != "": // the log's names are references already
+		return e.Store + ":" + strings.TrimPrefix(e.Target, e.Store+":")
+	case e.Target != "":
+		return e.Target
+	}
+	return e.Store
+}
+
 // AuditTrail lists the audit log, the verified part of its chain, and the stores' own events. It changes
 // nothing and is safe for concurrent use.
 type AuditTrail struct {

@@ -15,6 +15,15 @@ import (
 	"memdesk/undo"
 )
 
+// ConflictPage is a window of the list of conflicts.
+type ConflictPage struct {
+	Copies   []conflict.Copy
+	Next     string
+	Total    model.Count
+	Problems []string // stores that could not be read
+	Notice   string   // what a search or a resolve left unfinished, in words
+}
+
 // Conflicts is the triage of conflict copies in every store. It is safe for concurrent use.
 type Conflicts struct {
 	session *Session

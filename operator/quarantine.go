@@ -6,12 +6,65 @@ import (
 	"iter"
 	"slices"
 	"strconv"
+	"time"
 
 	"memdesk/model"
 	"memdesk/origin"
 	"memdesk/quarantine/review"
 	"memdesk/quarantine/signal"
 )
+
+// QuarantinePage is a window of the review list.
+type QuarantinePage struct {
+	Entries  []QuarantineEntry
+	Next     string
+	Total    model.Count
+	Problems []string // stores that could not be read
+}
+
+// Liveness says whether the source of a quarantined item is still poisoned.
+type Liveness string
+
+// The answers; unknown is not clean.
+const (
+	LivePoisoned Liveness = "poisoned" // the source still holds the blocked text
+	LiveClean    Liveness = "clean"    // the source passes the scanner now
+	LiveGone     Liveness = "gone"     // the source is gone
+	LiveUnknown  Liveness = "unknown"  // it could not be read
+)
+
+// QuarantineEntry is one row of the review list.
+type QuarantineEntry struct {
+	Store         string
+	ID            string
+	Source        string
+	SourceID      string // id of the live item, empty when unknown
+	Filed         bool   // it is in the store's quarantine; else it is a live item
+	Category      string
+	Pattern       string // the rule that matched
+	SHA256        string
+	Line, Col     int // of the match; 0 when unknown
+	Excerpt       string
+	Live          Liveness
+	At            time.Time
+	Bytes         int64
+	FalsePositive bool // a known false positive of the scanner
+	Problem       string
+	Writer        *Written // of the blocked text; nil: unknown
+}
+
+// Span is a part of a text, in bytes.
+type Span struct{ Start, End int }
+
+// QuarantineDetail is an entry with its content.
+type QuarantineDetail struct {
+	QuarantineEntry
+	Body    string
+	Spans   []Span        // where rules matched in Body, in order
+	Decoded string        // the view that the rule matched in, when it differs from Body
+	Fields  []model.Field // further facts
+	Held    *origin.Held  // the write that waits; nil for other entries
+}
 
 // Quarantine lists the quarantine entries of every store. It changes nothing and is safe for concurrent use.
 type Quarantine struct {

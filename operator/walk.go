@@ -11,6 +11,21 @@ import (
 	"memdesk/model"
 )
 
+// PageQuery asks for a window of a list.
+type PageQuery struct {
+	Filter string // words that a row must contain; empty: all
+	Not    bool   // select the rows that do not match
+	Cursor string // from a page's Next; empty: the start
+	Limit  int    // 1..model.MaxPage
+	// Of selects the records of one item, in the log alone; the zero Ref selects all.
+	Of model.Ref
+}
+
+// Matches reports whether a row passes the filter, as Match reads it.
+func (q PageQuery) Matches(columns ...string) bool {
+	return q.Filter == "" || NewMatch(q.Filter).Of(columns...) != q.Not
+}
+
 // walked is a list made by a walk over every store, as far as pages have asked for it: a first page begins a
 // walk, later pages continue it. The zero value has none. It is safe for concurrent use.
 type walked[T any] struct {

@@ -12,6 +12,12 @@ import (
 	"memdesk/origin"
 )
 
+// Written is the writer of an item, and where that is recorded.
+type Written struct {
+	origin.Row
+	Kept string
+}
+
 // WriterOf is the last writer of a listed item, and where that is recorded; false when unknown. The ledger is
 // asked first. The item is read only in a store with origins of its own, and where a list without revisions
 // has an item that was changed after the ledger's row.

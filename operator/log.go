@@ -122,3 +122,79 @@ func (s *Session) AskWitness(ctx context.Context, url string) (audit.Proven, err
 	}
 	return audit.Proven{}, model.Errorf(model.InvalidInput, "", "--witness %s: no [[audit.anchor]] of kind witness has this url, and without its key nothing that it says counts", url)
 }
+
+// orphansWait bounds the wait at a server's end for reading a long log.
+const orphansWait = 2 * time.Second
+
+// CloseOrphans closes the intents of killed processes while this one serves, and reports their number. end
+// waits for it.
+func (s *Session) CloseOrphans(ctx context.Context, told func(closed int, err error)) (end func()) {
+	if s.Log == nil || s.Log.Writable() != nil {
+		return func() {}
+	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		n, err := s.Log.CloseOrphans(ctx)
+		if ctx.Err() != nil {
+			err = nil // the server ended first
+		}
+		told(n, err)
+	}()
+	return func() {
+		late := time.AfterFunc(orphansWait, stop)
+		<-ended
+		late.Stop()
+		stop()
+	}
+}
+
+// Acknowledge records in a new segment that an operator knows the break of the log.
+func (s *Session) Acknowledge(ctx context.Context, reason string) error {
+	if err := s.May(Acknowledge); err != nil { // the broken log cannot be written
+		return err
+	}
+	return s.Log.Acknowledge(ctx, reason)
+}
+
+// RotateLogKey replaces the key that signs the log's checkpoints.
+func (s *Session) RotateLogKey(ctx context.Context) error {
+	if err := s.Allow(ctx, RotateKey, "", ""); err != nil {
+		return err
+	}
+	return s.Log.RotateKey(ctx)
+}
+
+// RetireLog removes the log's segments whose records are all older than a moment, and returns the number of
+// records and the moment, which is earlier than asked for where a request filed before it is still open.
+// Segments that are not anchored stay.
+func (s *Session) RetireLog(ctx context.Context, before time.Time, reason string) (int64, time.Time, error) {
+	if err := s.Allow(audit.WithReason(ctx, reason), RetireLog, "", ""); err != nil {
+		return 0, before, err
+	}
+	before, err := s.desk.Retiring(ctx, before)
+	if err != nil {
+		return 0, before, err
+	}
+	n, err := s.Log.Retire(ctx, before)
+	return n, before, err
+}
+
+// Refused records a door's call that the caller's token does not allow. An empty store is the only one; among several
+// nobody has read yet which the call names.
+func (s *Session) Refused(ctx context.Context, store, verb, scope string) {
+	if s.Log == nil {
+		return
+	}
+	if all := s.Fleet.Members(); store == "" && len(all) == 1 {
+		store = all[0].Name
+	}
+	err := s.Log.Act(ctx, audit.Entry{Action: verb, Store: store, Reason: "the token has not the scope " + scope},
+		func(context.Context) (map[string]int64, error) {
+			return nil, model.Refuse(verb, "the scope "+scope+" is needed")
+		})
+	if err != nil && !model.IsRefusal(err) {
+		s.note("a refusal could not be recorded: " + err.Error())
+	}
+}
