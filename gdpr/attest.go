@@ -63,7 +63,7 @@ func (d *Desk) Attest(ctx context.Context, id string, fleet *backends.Fleet, in 
 			return Due{}, err
 		}
 	}
-	s := own()
+	s := ownAsStore()
 	if in.Store != ownStore {
 		if s, err = fleet.Store(in.Store); err != nil {
 			return Due{}, err
@@ -88,8 +88,8 @@ func (d *Desk) Attest(ctx context.Context, id string, fleet *backends.Fleet, in 
 	})
 }
 
-// own stands for memdesk's own files where a store is needed.
-func own() model.Store { return model.Store{Name: ownStore, Kind: ownStore} }
+// ownAsStore stands for memdesk's own files where a store is needed.
+func ownAsStore() model.Store { return model.Store{Name: ownStore, Kind: ownStore} }
 
 // newAttestations returns one attestation for each layer or item that was looked at.
 func (d *Desk) newAttestations(ctx context.Context, r *Request, m *subject.Matcher, fleet *backends.Fleet, s model.Store, in Looked) ([]Attestation, error) {
@@ -157,7 +157,7 @@ func (d *Desk) sumOfLayer(ctx context.Context, r *Request, m *subject.Matcher, f
 		if o.Err != nil || o.Store.Medium() != s.Medium() {
 			continue
 		}
-		if err := d.keepBeside(ctx, m, o.Store, beside); err != nil {
+		if err := d.addBystanders(ctx, m, o.Store, beside); err != nil {
 			return "", err
 		}
 	}

@@ -14,9 +14,9 @@ import (
 	"memdesk/model"
 )
 
-// away keeps in a new plan what the request's earlier plan found and nobody has erased, and which is out of sight now:
+// keepUnseen keeps in a new plan what the request's earlier plan found and nobody has erased, and which is out of sight now:
 // its store is not open any more, is empty or cannot be searched, or a part of it may be away. It still holds the subject.
-func (p *Plan) away(ctx context.Context, old Plan, run *runLog, fleet *backends.Fleet) {
+func (p *Plan) keepUnseen(ctx context.Context, old Plan, run *runLog, fleet *backends.Fleet) {
 	for _, sp := range old.parts(run) {
 		left := sp.left()
 		now := slices.IndexFunc(p.Stores, func(o StorePlan) bool {

@@ -38,7 +38,7 @@ func (d *Desk) backups(store, kind string) []receipt.Backup {
 		what = "backups that whoever runs the service made before this erasure"
 	}
 	var out []receipt.Backup
-	for _, b := range d.kept(store) {
+	for _, b := range d.configured(store) {
 		row := receipt.Backup{Store: store, Where: b.Where, Guard: b.RestoreGuard}
 		if row.Reason = what + " may hold the person; how long they are kept is not known to memdesk: ask whoever makes them ([[backup]] expires_after); " + restored; b.ExpiresAfter > 0 {
 			row.Until = d.Clock.Now().UTC().Add(b.ExpiresAfter).Format(dateForm)
@@ -58,9 +58,9 @@ func (d *Desk) Backups(p Plan) []receipt.Backup {
 	return out
 }
 
-// kept returns the configured backups of a store: its own, else those of every store, else one of unknown
+// configured returns the configured backups of a store: its own, else those of every store, else one of unknown
 // expiry.
-func (d *Desk) kept(store string) []Backup {
+func (d *Desk) configured(store string) []Backup {
 	for _, name := range []string{store, ""} {
 		if own := slices.DeleteFunc(slices.Clone(d.Policy.Backups), func(b Backup) bool { return b.Store != name }); len(own) > 0 {
 			return own

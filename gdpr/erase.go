@@ -113,13 +113,13 @@ type run struct {
 	out   Outcome
 	parts []*part // of p, with what was done
 	// unlinked are open files without a name, read once for all stores.
-	unlinked map[string]string
-	gone     int64                          // items that the current run has removed from the current store
-	beside   map[string]*subject.Bystanders // by medium
+	unlinked   map[string]string
+	gone       int64                          // items that the current run has removed from the current store
+	bystanders map[string]*subject.Bystanders // by medium
 }
 
 func (d *Desk) newRun(r *Request, p Plan, m *subject.Matcher, fleet *backends.Fleet, log *runLog) *run {
-	return &run{d: d, r: r, p: p, parts: p.parts(log), m: m, fleet: fleet, log: log, beside: map[string]*subject.Bystanders{}}
+	return &run{d: d, r: r, p: p, parts: p.parts(log), m: m, fleet: fleet, log: log, bystanders: map[string]*subject.Bystanders{}}
 }
 
 // Authorise checks that an order may be carried out: the plan is the one that was shown, the requester's

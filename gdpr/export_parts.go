@@ -137,7 +137,7 @@ func (e *exporter) found(ctx context.Context, s model.Store, q *search) error {
 	e.own = map[string]bool{}
 	for i := range q.found {
 		f := &q.found[i]
-		it, err := again(ctx, s, f)
+		it, err := reread(ctx, s, f)
 		switch {
 		case ctx.Err() != nil:
 			return model.FromContext(ctx, "gdpr-export")
@@ -173,8 +173,8 @@ func (e *exporter) found(ctx context.Context, s model.Store, q *search) error {
 	return nil
 }
 
-// again reads an item that a lean search found.
-func again(ctx context.Context, s model.Store, f *Found) (model.Item, error) {
+// reread reads an item that a lean search found.
+func reread(ctx context.Context, s model.Store, f *Found) (model.Item, error) {
 	switch {
 	case s.Browser == nil: // recall gives no more than this
 		return f.Item, nil

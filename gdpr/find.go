@@ -134,17 +134,17 @@ func (q *search) run(ctx context.Context, step func(int64)) (*search, error) {
 		return nil, err
 	}
 	q.found = slices.DeleteFunc(q.found, func(f Found) bool { return q.explained(ctx, f) })
-	if err := q.listed(ctx); err != nil {
+	if err := q.keepIndexLines(ctx); err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(q.found, byID)
-	q.problems = slices.DeleteFunc(q.problems, func(p string) bool { return linked(s, p) })
+	q.problems = slices.DeleteFunc(q.problems, func(p string) bool { return isLink(s, p) })
 	return q, nil
 }
 
-// linked reports whether a store's problem is a symbolic link. A link holds no text: a target in the store is
+// isLink reports whether a store's problem is a symbolic link. A link holds no text: a target in the store is
 // searched under its own name, and the layer of the link's name says that it leads elsewhere.
-func linked(s model.Store, problem string) bool {
+func isLink(s model.Store, problem string) bool {
 	return s.Maintainer != nil && strings.HasSuffix(problem, model.LinkProblem)
 }
 

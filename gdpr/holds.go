@@ -89,22 +89,23 @@ func (s *StorePlan) heldIDs() map[string]bool {
 	return ids
 }
 
-// found refuses a plan that does not list a held item: then nobody knows what the hold keeps. The plan itself
+// holdsListed refuses a plan that does not list a held item: then nobody knows what the hold keeps. The plan itself
 // reports a store that could not be searched.
-func (r *Request) found(key suppress.Key, p *Plan) error {
+func (r *Request) holdsListed(key suppress.Key, p *Plan) error {
 	held := make([]map[string]bool, len(p.Stores))
 	for i := range p.Stores {
 		held[i] = p.Stores[i].heldIDs()
 	}
 	for _, h := range r.Holds {
-		if err := h.found(key, r.ID, p, held); err != nil {
+		if err := h.listed(key, r.ID, p, held); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (h Hold) found(key suppress.Key, request string, p *Plan, held []map[string]bool) error {
+// listed is an error where no store's plan has the held item, by the ids that each keeps back.
+func (h Hold) listed(key suppress.Key, request string, p *Plan, held []map[string]bool) error {
 	ref := model.Ref{Store: h.Store, ID: h.ID}.String()
 	for i, s := range p.Stores {
 		places := s.places()
@@ -123,7 +124,7 @@ func (h Hold) found(key suppress.Key, request string, p *Plan, held []map[string
 }
 
 // keepHeld adds to the plan the held items in which the subject was not found: an item that cannot be opened
-// may still hold the subject, and a hold is honoured all the same. found reports an item that does not exist.
+// may still hold the subject, and a hold is honoured all the same. holdsListed reports an item that does not exist.
 func (d *Desk) keepHeld(ctx context.Context, r *Request, s model.Store, q *search, sp *StorePlan) error {
 	key, err := d.pseudonymKey()
 	if err != nil {

@@ -126,9 +126,9 @@ func replaceName(text, from, to string) string {
 	}
 }
 
-// listed keeps the lines of indexes that list items on hold: they stay with the items. An index that names the subject
+// keepIndexLines keeps the lines of indexes that list items on hold: they stay with the items. An index that names the subject
 // nowhere else is not found.
-func (q *search) listed(ctx context.Context) error {
+func (q *search) keepIndexLines(ctx context.Context) error {
 	if len(q.holding) == 0 {
 		return nil
 	}

@@ -126,7 +126,7 @@ func (x *run) emptyOther(ctx context.Context, r *Request, old Plan, l *runLog) e
 		if err := x.d.carryOver(ctx, r, old, Plan{}, l); err != nil {
 			return err
 		}
-		if err := writeJSON(x.d.dir("plans", r.ID+".json"), kept{Plan: rest}); err != nil {
+		if err := writeJSON(x.d.dir("plans", r.ID+".json"), planFile{Plan: rest}); err != nil {
 			return err
 		}
 	}

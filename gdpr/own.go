@@ -258,7 +258,7 @@ func (x *run) verifyFiles(ctx context.Context, row receipt.Layer, dir string, co
 	case len(ending) > 0:
 		row.Reason = "of the same person too, and closed with this one: " + strings.Join(ending, ", ")
 	}
-	x.attestRow(own(), &row)
+	x.attestRow(ownAsStore(), &row)
 	x.row(row)
 	return nil
 }

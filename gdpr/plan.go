@@ -119,8 +119,8 @@ func (r *Request) Planned(hash string) bool {
 	return hash == r.PlanHash || len(hash) >= ShortHash && strings.HasPrefix(r.PlanHash, hash)
 }
 
-// kept is a plan as it is stored; without a hash, what a void plan left to do.
-type kept struct {
+// planFile is a plan as it is stored; without a hash, what a void plan left to do.
+type planFile struct {
 	Hash string    `json:"hash"`
 	Made time.Time `json:"made"`
 	Plan Plan      `json:"plan"`
@@ -204,7 +204,7 @@ var errDamagedPlan = errors.New("the earlier plan cannot be read, so nobody can 
 // earlier is a request's last plan as far as it says what was found and is not done, valid or void; empty where there is
 // none. A damaged file is an error: what was still to do by it would be forgotten.
 func (d *Desk) earlier(id string) (Plan, error) {
-	var k kept
+	var k planFile
 	err := readJSON(d.dir("plans", id+".json"), &k)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Plan{}, model.Errorf(model.Internal, "gdpr-plan", "%w: put gdpr/plans/%s.json in the state directory back as it was, or withdraw request %s and file it again", errDamagedPlan, id, id)
@@ -215,7 +215,7 @@ func (d *Desk) earlier(id string) (Plan, error) {
 
 // Plan is the newest plan of a request, or NotFound.
 func (d *Desk) Plan(id string) (Plan, error) {
-	var k kept
+	var k planFile
 	if err := readJSON(d.dir("plans", id+".json"), &k); err != nil || k.Hash == "" {
 		return Plan{}, model.Errorf(model.NotFound, "gdpr", "request %s has no plan: `memdesk gdpr plan %s` makes one", id, id)
 	}

@@ -48,7 +48,7 @@ func (d *Desk) makePlan(ctx context.Context, id string, fleet *backends.Fleet, s
 		if p, err = search(ctx, &r); err != nil {
 			return nil, err
 		}
-		p.away(ctx, old, run, fleet)
+		p.keepUnseen(ctx, old, run, fleet)
 		if p.Hash, err = p.sum(); err != nil {
 			return nil, err
 		}
@@ -56,7 +56,7 @@ func (d *Desk) makePlan(ctx context.Context, id string, fleet *backends.Fleet, s
 		if err := d.carryOver(ctx, &r, old, p, run); err != nil {
 			return nil, err
 		}
-		if err := writeJSON(d.dir("plans", r.ID+".json"), kept{p.Hash, p.Made, p}); err != nil {
+		if err := writeJSON(d.dir("plans", r.ID+".json"), planFile{p.Hash, p.Made, p}); err != nil {
 			return nil, err
 		}
 		err = d.edit(ctx, &r, func(r *Request) error {
@@ -123,7 +123,7 @@ func (d *Desk) plan(ctx context.Context, r *Request, fleet *backends.Fleet, step
 	if err != nil {
 		return Plan{}, err
 	}
-	if err := r.found(key, &p); err != nil {
+	if err := r.holdsListed(key, &p); err != nil {
 		return Plan{}, err
 	}
 	if err := d.checkWhole(r, &p); err != nil {

@@ -71,7 +71,7 @@ func (x *run) spared(ctx context.Context, s model.Store, p *part) (*subject.Byst
 		return nil, nil, err
 	}
 	q.othersOnly, q.holding = true, p.heldIDs()
-	if q.bystanders, err = x.besides(ctx, s); err == nil {
+	if q.bystanders, err = x.sharedBystanders(ctx, s); err == nil {
 		_, err = q.run(ctx, nil)
 	}
 	return q.bystanders, slices.Sorted(maps.Keys(q.holding)), err

@@ -97,7 +97,7 @@ func (r *returned) store(ctx context.Context, d *Desk, s model.Store, attested m
 		w.item(ctx, t, err)
 		return true
 	}) // what lies beside the items is searched all the same
-	if slices.ContainsFunc(problems, func(p string) bool { return !linked(s, p) }) {
+	if slices.ContainsFunc(problems, func(p string) bool { return !isLink(s, p) }) {
 		w.notSeen("a part of it cannot be listed")
 	}
 	err = eachQuarantined(ctx, s, func(t model.Text, err error) error {
@@ -129,7 +129,7 @@ func (w *storeSweep) notSeen(why string) {
 
 // item searches one item, or an entry of the quarantine. It is safe for concurrent use.
 func (w *storeSweep) item(ctx context.Context, t model.Text, err error) {
-	if w.held(t.ID) || model.KindOf(err) == model.NotFound || err != nil && linked(w.s, err.Error()) {
+	if w.held(t.ID) || model.KindOf(err) == model.NotFound || err != nil && isLink(w.s, err.Error()) {
 		return
 	}
 	texts := []string{t.Body, t.ID}

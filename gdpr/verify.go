@@ -19,7 +19,7 @@ func (x *run) verify(ctx context.Context) error {
 	for _, p := range x.parts {
 		if p.Away > 0 {
 			row := receipt.Layer{Store: ownStore, Layer: "store " + p.Store, Method: "not looked at", Verdict: model.VerdictOutOfScope, Hits: p.Away, Reason: p.Notes[0]}
-			x.attestRow(own(), &row)
+			x.attestRow(ownAsStore(), &row)
 			x.row(row)
 			continue
 		}
@@ -86,7 +86,7 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, p *part) ([]receip
 			c.held[st.ID], q.holding[st.ID] = citedArticles(st.Ground), true
 		}
 	}
-	if q.bystanders, err = x.besides(ctx, s); err != nil {
+	if q.bystanders, err = x.sharedBystanders(ctx, s); err != nil {
 		return nil, err
 	}
 	q.isAttested, q.held = x.r.attestedItems(x.m, s), func(id string) string { return c.held[id] }
@@ -189,11 +189,11 @@ func (c *check) onHold() receipt.Layer {
 		Reason: fmt.Sprintf("%d on hold: %s", len(c.held), strings.Join(slices.Compact(slices.Sorted(maps.Values(c.held))), "; "))}
 }
 
-// besides are the bystanders in the stores whose items lie in the same files, what is on hold there among them: it is no
+// sharedBystanders are the bystanders in the stores whose items lie in the same files, what is on hold there among them: it is no
 // residue of this store. Each of the stores is searched once for all of them.
-func (x *run) besides(ctx context.Context, s model.Store) (*subject.Bystanders, error) {
+func (x *run) sharedBystanders(ctx context.Context, s model.Store) (*subject.Bystanders, error) {
 	medium := s.Medium()
-	if known := x.beside[medium]; known != nil {
+	if known := x.bystanders[medium]; known != nil {
 		return known, nil
 	}
 	var beside []model.Store
@@ -207,16 +207,16 @@ func (x *run) besides(ctx context.Context, s model.Store) (*subject.Bystanders, 
 		beside = nil // its own search finds the same
 	}
 	for _, o := range beside {
-		if err := x.d.keepBeside(ctx, x.m, o, out); err != nil {
+		if err := x.d.addBystanders(ctx, x.m, o, out); err != nil {
 			return nil, err
 		}
 	}
-	x.beside[medium] = out
+	x.bystanders[medium] = out
 	return out, nil
 }
 
-// keepBeside adds the bystanders of a store, and what is on hold in it.
-func (d *Desk) keepBeside(ctx context.Context, m *subject.Matcher, s model.Store, out *subject.Bystanders) error {
+// addBystanders adds the bystanders of a store, and what is on hold in it.
+func (d *Desk) addBystanders(ctx context.Context, m *subject.Matcher, s model.Store, out *subject.Bystanders) error {
 	q, err := d.search(s, m)
 	if err != nil {
 		return err
