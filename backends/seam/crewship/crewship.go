@@ -116,7 +116,7 @@ func (s *store) value(snap *snapshot) model.Store {
 		Notes:      s.notes(snap),
 		Provider:   s, Browser: s, History: s, Quarantine: s, Names: s, Texts: s, Subjects: s, Maintainer: s,
 		Events:  s,
-		Address: s.address, PathOf: s.pathOf, Closer: s.resident.Close,
+		Address: s.address, PathOf: s.pathOf, Keep: s.keep, Closer: s.resident.Close,
 		Origin: originOf,
 	}
 }

@@ -148,3 +148,17 @@ func matches(dir *rootdir.Dir, label string, want model.Revision) error {
 	}
 	return model.CheckMatch("forget", want, true, revisionOf(data))
 }
+
+// keep implements model.Store.Keep.
+func (s *store) keep(ctx context.Context, id string) ([]model.BesideRow, error) {
+	e, err := s.resolve(ctx, "keep", id)
+	if err != nil || e.memory == nil {
+		return nil, err
+	}
+	dir, err := s.open(e.memory)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	return dir.Kept(e.label)
+}

@@ -92,14 +92,10 @@ func (s *store) target(snap *snapshot, req model.RetainRequest) (target, error) 
 	} else {
 		to, err = s.targetByTier(snap, req, sel)
 	}
-	if err == nil && len(path.Base(to.label)) > nameLimit {
-		err = model.Errorf(model.InvalidInput, "retain", "the name is too long: at most %d bytes fit", nameLimit)
-	}
 	return to, err
 }
 
-// nameLimit is the longest file name that leaves room for the writers' temporary
-// names, in bytes.
+// nameLimit is the longest name of a new file, in bytes: it leaves room for the agents' temporary names.
 const nameLimit = 255 - len(".tmp.0123456789abcdef")
 
 func (s *store) targetByTier(snap *snapshot, req model.RetainRequest, sel selection) (target, error) {
@@ -215,7 +211,7 @@ func (s *store) write(ctx context.Context, to target, req model.RetainRequest) (
 	if err := model.FromContext(ctx, "retain"); err != nil {
 		return model.RetainResult{}, err
 	}
-	if err := dir.Write(to.label, out.data, rootdir.New{Mode: fileMode, Inherit: true}); err != nil {
+	if err := dir.Write(to.label, out.data, rootdir.New{Mode: fileMode &^ rootdir.Barred(req.Beside), Inherit: true}); err != nil {
 		return model.RetainResult{}, err
 	}
 	return model.RetainResult{ID: to.id(), Bytes: int64(len(out.data)), Revision: revisionOf(out.data), Warnings: out.warnings}, nil
@@ -246,8 +242,13 @@ func (s *store) evaluate(dir *rootdir.Dir, to target, req model.RetainRequest) (
 	if err := model.CheckMatch("retain", req.IfMatch, exists, revisionOf(old)); err != nil {
 		return outcome{}, err
 	}
-	if !exists && !req.Restore && !model.PlainID(to.label) { // what stood there before may have any name
-		return outcome{}, model.Errorf(model.InvalidInput, "retain", "%q: a new item's name must not hold control, format or invalid characters (R34)", to.label)
+	if !exists && !req.Restore { // what stood there before may have any name
+		if !model.PlainID(to.label) {
+			return outcome{}, model.Errorf(model.InvalidInput, "retain", "%q: a new item's name must not hold control, format or invalid characters (R34)", to.label)
+		}
+		if len(path.Base(to.label)) > nameLimit {
+			return outcome{}, model.Errorf(model.InvalidInput, "retain", "the name is too long: at most %d bytes fit", nameLimit)
+		}
 	}
 	out := outcome{data: []byte(req.Content)}
 	if req.Mode == model.Append {

@@ -66,3 +66,17 @@ func (s *store) removable(id string) error {
 	defer root.Close()
 	return root.Removable(id)
 }
+
+// keep implements model.Store.Keep.
+func (s *store) keep(_ context.Context, id string) ([]model.BesideRow, error) {
+	at, err := s.locate("keep", id)
+	if err != nil {
+		return nil, err
+	}
+	root, err := s.open("keep")
+	if err != nil || root == nil {
+		return nil, err
+	}
+	defer root.Close()
+	return root.Kept(at.Key())
+}

@@ -37,8 +37,8 @@ func KnownFile(root string, env func(string) string) string {
 	return filepath.Join(dir, hex.EncodeToString(sum[:8])+knownSuffix)
 }
 
-// keep stores the walk's knowledge for the next process; on a failure that process reads the notes.
-func (s *store) keep(snap *snapshot) {
+// remember stores the walk's knowledge for the next process; on a failure that process reads the notes.
+func (s *store) remember(snap *snapshot) {
 	if s.cfg.Known == "" || snap.tree == nil || snap.opened < keepFrom {
 		return
 	}

@@ -92,7 +92,7 @@ func Open(ctx context.Context, cfg Config) (model.Store, error) {
 	}
 	if !cfg.SearchOnly {
 		s.place(snap)
-		s.keep(snap)
+		s.remember(snap)
 		s.snap = snap
 	}
 	s.reason = s.readOnlyReason()
@@ -116,7 +116,7 @@ func (s *store) value(snap *snapshot) model.Store {
 	}
 	switch l := s.cfg.Layout; {
 	case l == nil: // a new file may be read by all; those with a layout of their own are private
-		out.Keep = s.keepMode
+		out.Keep = s.keep
 	case l.Beside != nil:
 		out.Beside, out.Rewrites = l.Beside, l.Rewrites
 	}

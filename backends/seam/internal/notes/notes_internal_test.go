@@ -1,14 +1,12 @@
 package notes
 
 import (
-	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"memdesk/backends/internal/title"
-	"memdesk/model"
 )
 
 func TestCutSlugs(t *testing.T) {
@@ -135,20 +133,5 @@ func TestALeftoverOfAnOddName(t *testing.T) {
 		if isLeftover(id) != want {
 			t.Errorf("isLeftover(%q) = %v", id, !want)
 		}
-	}
-}
-
-// TestAFileThatNobodyMayRead: a file without any bit must come back without any, and one whose mode is not known as a new one.
-func TestAFileThatNobodyMayRead(t *testing.T) {
-	kept := func(mode string) *model.Beside {
-		return &model.Beside{Rows: []model.BesideRow{{Table: model.FileRow, Cells: []model.BesideCell{{Column: "mode", Type: model.CellInteger, Value: mode}}}}}
-	}
-	for mode, want := range map[string]fs.FileMode{"0": 0o777, "384": 0o177, "420": 0o133, "x": 0} {
-		if got := barred(kept(mode)); got != want {
-			t.Errorf("mode %s: %o, want %o", mode, got, want)
-		}
-	}
-	if got := barred(nil); got != 0 {
-		t.Errorf("none kept: %o", got)
 	}
 }

@@ -1,0 +1,32 @@
+package rootdir
+
+import (
+	"io/fs"
+	"strconv"
+
+	"memdesk/model"
+)
+
+// Kept is the mode of a file, for model.Store.Keep: a file that only some may read is not for all when it is made again.
+func (d *Dir) Kept(name string) ([]model.BesideRow, error) {
+	mode, err := d.Mode(name)
+	if err != nil {
+		return nil, err
+	}
+	return []model.BesideRow{{Table: model.FileRow, Cells: []model.BesideCell{{Column: "mode", Type: model.CellInteger, Value: strconv.FormatUint(uint64(mode), 10)}}}}, nil
+}
+
+// Barred are the bits that the mode of a kept file lacks, which may be all; 0 where none is kept.
+func Barred(b *model.Beside) fs.FileMode {
+	if b == nil {
+		return 0
+	}
+	for _, r := range b.Rows {
+		if r.Table == model.FileRow && len(r.Cells) == 1 {
+			if mode, err := strconv.ParseUint(r.Cells[0].Value, 10, 32); err == nil {
+				return fs.ModePerm &^ fs.FileMode(mode)
+			}
+		}
+	}
+	return 0
+}
