@@ -202,6 +202,12 @@ func TestIndexFollows(t *testing.T) {
 	if index() != was {
 		t.Errorf("put back, the index is %q, want %q", index(), was)
 	}
+	plant(t, dir, mem+"empty.md", "") // which no line names: as with any other text, a write adds none
+	_, err = s.Provider.Retain(t.Context(), model.RetainRequest{ID: mem + "empty.md", Mode: model.Append, Content: "text\n"})
+	must(t, err)
+	if index() != was {
+		t.Errorf("with a text in an empty memory, the index is %q, want %q", index(), was)
+	}
 }
 
 // TestIndexLinesReadBack: whatever name a memory has, its line must lead to its file, and go with it.

@@ -203,7 +203,7 @@ func lineEnd(lines []string) string {
 const loaded = "a session that runs keeps the index that it has loaded"
 
 // wrote updates the index of a written memory. After an undo it reports only the lines that did not come back.
-func (s *store) wrote(ctx context.Context, id, old, text string, req model.RetainRequest) (warnings []string) {
+func (s *store) wrote(ctx context.Context, id string, old *string, text string, req model.RetainRequest) (warnings []string) {
 	with := req.Beside
 	const long = "the index is longer than what a session loads, 200 lines or 25 KB: the rest is not loaded"
 	index, file, ok := s.place(id)
@@ -222,7 +222,7 @@ func (s *store) wrote(ctx context.Context, id, old, text string, req model.Retai
 		if refused = req.Beside == nil && !admitted(lines, now); !refused {
 			return now
 		}
-		if now = entered(slices.Clone(lines), file, "", "", req); admitted(lines, now) { // the name of the file alone
+		if now = entered(slices.Clone(lines), file, nil, "", req); admitted(lines, now) { // the name of the file alone
 			return now
 		}
 		return lines
@@ -243,12 +243,12 @@ func (s *store) wrote(ctx context.Context, id, old, text string, req model.Retai
 
 // entered are an index's lines with those of a written memory: a new one, the earlier ones of a restored memory, or one
 // that follows a changed name or description. In an erasure the index is edited by a step of its own.
-func entered(lines []string, file, old, text string, req model.RetainRequest) []string {
+func entered(lines []string, file string, old *string, text string, req model.RetainRequest) []string {
 	at := slices.IndexFunc(lines, func(l string) bool { return slices.Contains(targets(l), file) })
 	switch {
-	case old != "" && (at < 0 || req.Erase):
-	case old != "":
-		return follow(lines, file, old, text)
+	case old != nil && (at < 0 || req.Erase):
+	case old != nil:
+		return follow(lines, file, *old, text)
 	case req.Beside != nil:
 		there := slices.Clone(lines) // the same line may have stood there twice
 		for _, l := range req.Beside.Lines {
@@ -292,21 +292,25 @@ func (s *store) rewrites(ctx context.Context, req model.RetainRequest) ([]string
 	if err != nil {
 		return nil, absentIsNone(err)
 	}
-	old := ""
+	var old *string
+	text := req.Content
 	if req.Mode != "" {
-		if old, err = s.tree.Read(ctx, at); absentIsNone(err) != nil {
+		switch have, err := s.tree.Read(ctx, at); {
+		case absentIsNone(err) != nil:
 			return nil, err
+		case err == nil:
+			old = &have
+			if req.Mode == model.Append {
+				text = have + text
+			}
 		}
 	}
 	before := slices.Collect(strings.Lines(data))
 	after := slices.Clone(before)
-	switch req.Mode {
-	case "":
+	if req.Mode == "" {
 		after = left(after, file, nil)
-	case model.Append:
-		after = entered(after, file, old, old+req.Content, req)
-	default:
-		after = entered(after, file, old, req.Content, req)
+	} else {
+		after = entered(after, file, old, text, req)
 	}
 	if slices.Equal(before, after) {
 		return nil, nil

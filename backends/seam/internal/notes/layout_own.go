@@ -26,8 +26,8 @@ type Layout struct {
 	// Fresh returns the text of a new item that was requested by tier.
 	Fresh func(id, tier, text string) (string, error)
 	// Wrote updates other files' statements about a written item; Removed those about a removed one. old is
-	// empty for a new item, before is as in model.ForgetRequest.
-	Wrote   func(ctx context.Context, id, old, text string, req model.RetainRequest) (warnings []string)
+	// nil for a new item, before is as in model.ForgetRequest.
+	Wrote   func(ctx context.Context, id string, old *string, text string, req model.RetainRequest) (warnings []string)
 	Removed func(ctx context.Context, id string, before *model.Beside) (warnings []string, err error)
 	// Rewrites returns the items that Wrote or Removed changes; nil where they change none.
 	Rewrites func(context.Context, model.RetainRequest) ([]string, error)

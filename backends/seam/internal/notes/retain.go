@@ -51,14 +51,14 @@ func (s *store) Retain(ctx context.Context, req model.RetainRequest) (model.Reta
 	}
 	defer s.changed()
 	var out outcome
-	var before string
+	var before *string // nil: the item is new
 	done, err := s.cfg.Tree.Change(ctx, "retain", to.at, func(old []byte, exists bool) (seam.Edit, error) {
 		ask, err := req, error(nil)
-		switch before = string(old); {
-		case !exists:
+		before = nil
+		if !exists {
 			ask, err = s.fresh(to, req)
-		case to.tier != "": // its address says nothing of what stands there
-			err = inTier(to.at.Key(), s.tierOfNew(to.at.Key(), before), to.tier)
+		} else if before = new(string(old)); to.tier != "" { // its address says nothing of what stands there
+			err = inTier(to.at.Key(), s.tierOfNew(to.at.Key(), *before), to.tier)
 		}
 		if err == nil {
 			out, err = evaluate(to, ask, old, exists)
