@@ -252,11 +252,25 @@ func keepOwner(f File, old fs.FileInfo) error {
 	if is, ok := now.Sys().(*syscall.Stat_t); ok && is.Uid == was.Uid && is.Gid == was.Gid {
 		return nil
 	}
-	if err := f.Chown(int(was.Uid), int(was.Gid)); err != nil {
+	err = f.Chown(int(was.Uid), int(was.Gid))
+	var path *fs.PathError
+	if errors.As(err, &path) && errors.Is(err, fs.ErrPermission) {
+		err = &fs.PathError{Op: path.Op, Path: path.Path, Err: otherOwner{was.Uid, was.Gid}}
+	}
+	if err != nil {
 		return fmt.Errorf("keep owner: %w", err)
 	}
 	return nil
 }
+
+// otherOwner is the refusal to give a new file to the owner and the group of the old one.
+type otherOwner struct{ uid, gid uint32 }
+
+func (o otherOwner) Error() string {
+	return fmt.Sprintf("the file belongs to user %d and group %d, and this user cannot give its new version to them: run as root, or as that user in that group", o.uid, o.gid)
+}
+
+func (otherOwner) Unwrap() error { return fs.ErrPermission }
 
 func remove(fsys FS, temp string) error {
 	if err := fsys.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {

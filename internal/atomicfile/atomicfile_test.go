@@ -351,3 +351,25 @@ func TestPlaceWithoutLinks(t *testing.T) {
 		t.Errorf("content %q", got)
 	}
 }
+
+// TestAnotherOwnerIsNamed: a file that cannot be replaced under its owner stays, and the error says whose it is.
+func TestAnotherOwnerIsNamed(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can give a file to another owner")
+	}
+	path := filepath.Join(t.TempDir(), "f")
+	put(t, path, before)
+	if err := os.Chown(path, 1234, 2345); err != nil {
+		t.Fatal(err)
+	}
+	l := faultfs.New(func(_ int, step string) *faultfs.Fault {
+		if !strings.HasPrefix(step, "chown") {
+			return nil
+		}
+		return &faultfs.Fault{Err: &fs.PathError{Op: "chown", Path: path, Err: syscall.EPERM}}
+	})
+	err := atomicfile.WriteFS(l, path, []byte(after), atomicfile.Options{KeepOwner: true})
+	if body, _ := os.ReadFile(path); string(body) != before || !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "user 1234 and group 2345") {
+		t.Errorf("%v; the file holds %q", err, body)
+	}
+}
