@@ -49,7 +49,9 @@ func (a *app) itemsCommand() *cobra.Command {
 				return err
 			}
 			t := tally{app: a, asked: true, plain: f.tier == "" && f.order == ""}
+			tab.orSay("no items")
 			t.each(s.Fleet.Members(), func(store model.Store) error { return a.itemsOf(ctx, store, f, tab) })
+			tab.partly(t.bad+t.refused+t.lacking > 0)
 			tab.flush()
 			return t.result()
 		}),
