@@ -412,6 +412,10 @@ func TestAnActHasItsSteps(t *testing.T) {
 		end(begin("erasure er-20261123-7d8db8e7", audit.Entry{Action: "scrub", Store: store}), v)
 	}
 	end(begin("", audit.Entry{Action: "retain", Store: "a", Target: "a:x"}), audit.OK)
+	end(begin("erasure er-20261123-7d8db8e7", audit.Entry{Action: "forget", Store: "a", Target: "a:of maren"}), audit.OK)
+	if _, err := log.EraseNames(t.Context(), nil, func(text string) bool { return strings.Contains(text, "maren") }); err != nil {
+		t.Fatal(err)
+	}
 	end(erase, audit.OK)
 	resolve := begin("newer", audit.Entry{Action: "resolve", Store: "a", Target: "a:y"})
 	end(begin("newer", audit.Entry{Action: "retain", Store: "a", Target: "a:y"}), audit.OK)
@@ -430,7 +434,7 @@ func TestAnActHasItsSteps(t *testing.T) {
 		slices.Sort(out)
 		return out
 	}
-	if got, want := rows(""), []string{"gdpr-erase ok 1", "resolve ok 1", "retain ok 0", "scrub failed 0"}; !slices.Equal(got, want) {
+	if got, want := rows(""), []string{"gdpr-erase ok 3", "resolve ok 1", "retain ok 0", "scrub failed 0"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got, want := rows("scrub"), []string{"scrub failed 0", "scrub ok 0"}; !slices.Equal(got, want) {
