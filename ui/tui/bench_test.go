@@ -327,7 +327,7 @@ var budgetPlaces = []struct {
 	{"quarantine", "still poisoned", []string{"4"}},
 	{"conflicts", "garden.md", []string{"5"}},
 	{"question", "Keep the copy of", []string{"5", "see garden.md", "c"}},
-	{"audit", "record 1,204", []string{"7"}},
+	{"audit", "record 244", []string{"7"}},
 	{"help", "Help: Tiers", []string{"?"}},
 	{"palette", "ask every store", []string{":"}},
 }

@@ -314,51 +314,11 @@ func deskWith(long int) (tui.Options, map[string]*fake) {
 	reopen := func(context.Context, string) backends.Member { return members[3] }
 	return tui.Options{
 		Fleet: backends.NewFleet(members, reopen), Operator: "ann", Clock: clock.Fixed(now),
-		Sources: desk.Sources{Audit: auditFake{}, Quarantine: quarantineFake{fakes}},
+		Sources: desk.Sources{Audit: auditTrail(), Quarantine: quarantineFake{fakes}},
 	}, fakes
 }
 
 var errNoScenario = errors.New("no such scenario")
-
-// auditFake is a log of 1,204 records.
-type auditFake struct{}
-
-func (auditFake) Stamp(context.Context) string { return "" }
-
-func (auditFake) Events(_ context.Context, q operator.PageQuery) (operator.AuditPage, error) {
-	const events = 1204
-	from := int64(events)
-	if q.Cursor != "" {
-		from, _ = strconv.ParseInt(q.Cursor, 10, 64)
-	}
-	p := operator.AuditPage{Total: model.Count{N: events}}
-	p.Verified = "chain verified to record 1204 at 09:29; one row per act"
-	filter, err := operator.ParseAuditFilter(q.Filter, now)
-	if err != nil {
-		return p, err
-	}
-	for seq := from; seq > 0 && len(p.Events) < q.Limit; seq-- {
-		e := operator.AuditEvent{
-			Seq: seq, At: now.Add(-time.Duration(events-seq) * time.Minute), Actor: "ann", KeyID: "SHA256:abc", Action: "forget",
-			Store: "crewship", Target: "crews/eng/shared/pins.md", Phase: "outcome", Result: "ok", Reason: "asked by Mara\x1b[31m",
-			Fields: []model.Field{{Name: "prev", Value: "9f2c"}},
-		}
-		if seq%2 == 1 {
-			e.Phase, e.Result, e.Target = "intent", "", ""
-		}
-		if seq == 1203 {
-			e.Open = true
-		}
-		if filter.Match(e) {
-			p.Events = append(p.Events, e)
-		}
-		p.Next = strconv.FormatInt(seq-1, 10)
-	}
-	if p.Next == "0" {
-		p.Next = ""
-	}
-	return p, nil
-}
 
 // quarantineFake holds three entries for as long as the store has them.
 type quarantineFake struct{ fakes map[string]*fake }

@@ -156,7 +156,7 @@ func TestLinearWriting(t *testing.T) {
 		{name: "not", lines: lines{"store crewship", "filter !pins", "refresh"}, says: []string{"6 items.", "5 items.", "5 items."}},
 		{name: "scope", lines: lines{"store crewship pins crews/eng/shared", "store crewship pins nowhere"}, says: []string{"1 item.", "0 items."}},
 		{name: "views", lines: daily("filter thu", "order id", "save mine", "tiers", "view mine", "view nope", "recall deploy", "save found", "audit", "view found"),
-			says: []string{"1 item.", "order: id", "Kept as mine for this session", "filter = \"thu\"", "13 rows.", "memdesk> 1 item.", "1. Thursday", `there is no view "nope"`, "Kept as found", "1,204 records", "Store graph: 20 of"}},
+			says: []string{"1 item.", "order: id", "Kept as mine for this session", "filter = \"thu\"", "13 rows.", "memdesk> 1 item.", "1. Thursday", `there is no view "nope"`, "Kept as found", "Nobody has counted these records", "Store graph: 20 of"}},
 		{name: "readonly", lines: daily("readonly on", "edit 1", "readonly", "no", "readonly off", "make writable", "forget 1", "no", "readonly maybe"),
 			says: []string{"this session is read-only now", "Not here: this console is read-only: you made", "Make this session writable again?", "PRODUCTION", "Nothing was changed.", "this session is writable", "Forget " + wednesday, "takes on, off"}},
 		{name: "lock", lines: lines{"lock", "tiers", "unlock", "tiers"}, says: []string{"memdesk is locked", "locked> ", "locked> ", "Unlocked.", "Store crewship"}},
@@ -245,8 +245,8 @@ func TestLinearReview(t *testing.T) {
 		{"bulk by rule", []string{"quarantine", "rule 1", "mark 3", "delete", "crewship", "old"}, []string{"1 row marked", "2 rows marked", "Delete 2 entries?", "Type crewship", "2 entries deleted"}},
 		{"other lists", []string{"release 1", "store crewship", "delete 1", "keep base 1", "hold 1", "keep", "merge 1"}, []string{":release (e) works in 4 Quarantine", ":delete (d) works in 4 Quarantine", ":keep base (b) works in 5 Conflicts", ":hold (H) works in 6 Erasure: a plan", "did you mean :keep base?", ":merge (m) works in 5 Conflicts"}},
 		{"audit", []string{"audit", "next", "1", "audit actor:ann action:forget outcome:ok since:2026-05-21T09:20 until:2026-05-21", "filter phase:intent", "audit colour:red", "audit since:x", "audit actor:nobody"},
-			[]string{"1,204 records.", "chain verified to record 1204", "1. Record 1,204", "next goes on.", "1. Record 1,184", "record 1,184", "actor: ann", "6. Record 1,194", "End of the list", "intent", `there is no field "colour"`, `"x" is no time`, "End of the list."}},
-		{"intents", []string{"audit outcome:open", "1"}, []string{"1. Record 1,203, 2026-05-21 09:29: forget intent by ann, an OPEN intent", "Warning: An open intent"}},
+			[]string{"Nobody has counted these records.", "chain verified to record 244", "1. Record 244", "next goes on.", "1. Record 205", "record 205", "actor: ann", "10. Record 225", "End of the list", "intent", `there is no field "colour"`, `"x" is no time`, "End of the list."}},
+		{"intents", []string{"audit outcome:open", "1"}, []string{"1. Record 242, 2026-05-21 09:29: forget intent by ann, an OPEN intent", "Warning: An open intent"}},
 		{"not attached", []string{"conflicts", "erasure", "keep base 1"}, []string{"no source of conflicts is attached", "no erasure desk is attached", ":keep base (b) works in 5 Conflicts"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -297,7 +297,7 @@ func TestLinearExports(t *testing.T) {
 	got := converse(t, talkDesk(t), "store crewship daily", "export 1", at("one.md"), "write", "export", at("rows.csv"), "write", "export", at("rows.csv"), "write", ".",
 		"export", at("rows.txt"), "write", ".", "audit", "export", at("log.jsonl"), "write", "open crewship:x", "edit 1", "recall deploy", "export 1", ".", "export")
 	ordered(t, got, "Export crews/eng/agents/bo/daily/2026-05-20.md?", "to (enter keeps 2026-05-20.md)", "wrote 1 item", "Export the table?", "wrote 2 rows", "is there already", "Nothing was changed.",
-		"must end in .csv or .jsonl", "wrote 1,204 rows", "The numbers here are of", "Nothing was changed.", "Export the table?")
+		"must end in .csv or .jsonl", "wrote 123 rows", "The numbers here are of", "Nothing was changed.", "Export the table?")
 	for name, want := range map[string]string{"one.md": "14:02", "rows.csv": "Wednesday", "log.jsonl": `"seq":1`} {
 		if b, err := os.ReadFile(at(name)); err != nil || !strings.Contains(string(b), want) {
 			t.Errorf("%s: %v\n%s", name, err, b)

@@ -67,7 +67,7 @@ func TestLinear(t *testing.T) {
 		{"hostile", []string{"store hostile", "1"}, []string{"^[[31mred^[]0;owned^G", "^[]52;c;aGk=^Gafter"}, "\x1b"},
 		{"recall", []string{"recall deploy", "1"}, []string{"Store vault: no answer", "Quarantined, agents do not get it: crews/eng/shared/CREW.md", "40 hits.", "20. graph, node-9", "next goes on."}, ""},
 		{"quarantine", []string{"quarantine"}, []string{"rule ignore_previous", "still poisoned", "A known false positive.", "PROBLEM: the record is not JSON"}, ""},
-		{"audit", []string{"audit"}, []string{"1,204 records", "forget outcome by ann, ok. crewship:crews/eng/shared/pins.md asked by Mara^[[31m"}, ""},
+		{"audit", []string{"audit"}, []string{"Nobody has counted these records", "forget outcome by ann, ok. crewship:crews/eng/shared/pins.md asked by Mara^[[31m"}, ""},
 		{"health", []string{"health"}, []string{"crewship: well, answered in ", " ms. 6 items\n", "vault: NOT WELL: open: the directory"}, ""},
 		{"cannot", []string{"forget crewship:x", "undo"}, []string{"Not here: this console only shows"}, ""},
 	} {

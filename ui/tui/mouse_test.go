@@ -135,6 +135,6 @@ func TestSuspend(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(shell, "--norc", "-c", `set -m; "$0" -test.run='^$'; echo the shell has it; sleep 0.2; fg >/dev/null`, self)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8", "HOME=" + t.TempDir(), playEnv + "=desk", pressesEnv + "=" + os.Getenv(pressesEnv)}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8", "HOME=" + t.TempDir(), playEnv + "=desk", pressesEnv + "=" + os.Getenv(pressesEnv), logEnv + "=" + logState()}
 	robotOf(t, cmd, 80, 24).see("[2 Tiers]").press("ctrl+z").see("the shell has it").see("[2 Tiers]").press("q")
 }

@@ -68,12 +68,12 @@ func TestCursorStaysWithItsItem(t *testing.T) {
 		d.keys("o").found()
 		d.wants(t, "30,001 of 48,210", "order: ").keys("j").at(t, "Fact 30001 ")
 		// Lists of records.
-		d.keys("7").await("1 of 1,204")
-		d.keys("j", "j", "j", "j").wants(t, "5 of 1,204")
+		d.keys("7").await("1 of ")
+		d.keys("j", "j", "j", "j").wants(t, "5 of ")
 		d.keys("/").typed("phase:outcome").keys("enter").wants(t, "/phase:outcome")
-		d.keys("j").keys("esc").wants(t, "7 of 1,204")
+		d.keys("j").keys("esc").wants(t, "7 of ")
 		d.keys("/").typed("phase:outcome").keys("enter", "end", "end", "end").keys("esc").found()
-		d.lacks(t, " 1 of 1,204")
+		d.lacks(t, " 1 of ")
 		// The tree of stores.
 		d.keys("2", "esc", "home", "j", "j").at(t, "agent")
 		d.keys("o").at(t, "agent").keys("o", "o", "o").at(t, "agent")

@@ -41,7 +41,9 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	overlap()
-	os.Exit(watchPresses(m.Run))
+	code := watchPresses(m.Run)
+	removeLog()
+	os.Exit(code)
 }
 
 // overlap lets more tests run in parallel than there are processors, unless a flag sets the number:

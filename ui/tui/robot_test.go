@@ -57,7 +57,7 @@ func startRobot(t testing.TB, s start) *robot {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self, "-test.run=^$")
-	cmd.Env = append([]string{"TERM=xterm-256color", "LANG=C.UTF-8", "HOME=" + t.TempDir(), playEnv + "=" + s.scenario, pressesEnv + "=" + os.Getenv(pressesEnv)}, s.env...)
+	cmd.Env = append([]string{"TERM=xterm-256color", "LANG=C.UTF-8", "HOME=" + t.TempDir(), playEnv + "=" + s.scenario, pressesEnv + "=" + os.Getenv(pressesEnv), logEnv + "=" + logState()}, s.env...)
 	return robotOf(t, cmd, s.width, s.height)
 }
 
@@ -285,7 +285,11 @@ var took = regexp.MustCompile(`(slowest was \w+,)? *<?(\d+\.)?\d+ ms`)
 // course hides how often and how fast stores were queried.
 var course = regexp.MustCompile(`checks {7}[^│\n]*`)
 
+// keyed hides what the log's random key makes.
+var keyed = regexp.MustCompile(`(prev|\(keyed\)) +[0-9a-z:]+`)
+
 func timeless(s string) string {
+	s = keyed.ReplaceAllString(s, "$1 #")
 	s = course.ReplaceAllString(s, "checks #")
 	lines := strings.Split(took.ReplaceAllString(s, " # ms"), "\n")
 	for i, l := range lines {

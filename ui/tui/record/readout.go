@@ -36,23 +36,28 @@ func (p *List[T]) Begin(query string) (tea.Cmd, error) {
 	return nil, nil
 }
 
+// queued is the cursor of rows that a source gave beyond the limit: one in memory gives all it has at once.
+const queued = "queued"
+
 func (p *List[T]) ReadPage(ctx context.Context, cursor string, limit int) (desk.PageRead, error) {
 	p.told = p.shape()
-	page, err := p.fetcher()(ctx, list.From{Cursor: cursor}, limit)
-	if err != nil {
-		return desk.PageRead{}, err
+	if cursor != queued {
+		page, err := p.fetcher()(ctx, list.From{Cursor: cursor}, limit)
+		if err != nil {
+			return desk.PageRead{}, err
+		}
+		p.queue = page
 	}
-	p.read = page.Rows
-	out := desk.PageRead{Rows: len(page.Rows), Next: page.Next, Total: page.Total}
-	if len(p.read) > limit { // a source in memory gives all its rows at once
-		var first int
-		first, out = desk.PageOf(len(p.read), cursor, limit)
-		p.read, out.Total = p.read[first:first+out.Rows], page.Total
+	n := min(len(p.queue.Rows), limit)
+	p.read, p.queue.Rows = p.queue.Rows[:n], p.queue.Rows[n:]
+	out := desk.PageRead{Rows: n, Next: p.queue.Next, Total: p.queue.Total, Problems: p.queue.Problems}
+	if len(p.queue.Rows) > 0 {
+		out.Next = queued
 	}
-	if !page.Said.Text.IsEmpty() {
-		out.Notices = []safetext.Text{page.Said.Words(p.D.Esc)}
+	if said := p.queue.Said; !said.Text.IsEmpty() {
+		out.Notices = []safetext.Text{said.Words(p.D.Esc)}
 	}
-	out.Problems = page.Problems
+	p.queue.Said, p.queue.Problems = list.Said{}, nil // they are told once
 	return out, nil
 }
 
