@@ -312,20 +312,20 @@ func (l *Log) sweep() {
 		return
 	}
 	l.sweepBegun(filepath.Dir(l.dir))
-	if l.sweepIn(l.dir) && l.sweepIn(l.inTree("")) {
+	if sweepIn(l.fs, l.dir) && sweepIn(l.fs, l.inTree("")) {
 		l.swept = true
 	}
 }
 
-// sweepIn reports whether every leftover could be removed.
-func (l *Log) sweepIn(dir string) bool {
-	entries, err := l.fs.ReadDir(dir)
+// sweepIn removes the temporary files in a directory, and reports whether it could remove all.
+func sweepIn(fsys atomicfile.FS, dir string) bool {
+	entries, err := fsys.ReadDir(dir)
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist) // tidying only
 	}
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), ".") && strings.Contains(e.Name(), ".tmp.") {
-			if err := l.fs.Remove(filepath.Join(dir, e.Name())); err != nil {
+			if err := fsys.Remove(filepath.Join(dir, e.Name())); err != nil {
 				return false
 			}
 		}

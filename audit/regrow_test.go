@@ -177,3 +177,19 @@ func TestShutTiles(t *testing.T) {
 		t.Errorf("verify = %+v, %v; want it refused, without a path", rep, err)
 	}
 }
+
+// TestATileThatAKilledProcessLeft: the temporary file of a tile goes with the next full tile in its directory.
+func TestATileThatAKilledProcessLeft(t *testing.T) {
+	b := newBench(t)
+	b.acts(40)
+	left := filepath.Join(b.open().inTree("tile"), "0", atomicfile.HiddenTemp("000"))
+	if err := os.WriteFile(left, make([]byte, 100), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 7 {
+		b.acts(40)
+	}
+	if _, err := os.Lstat(left); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s stays: %v", filepath.Base(left), err)
+	}
+}

@@ -113,7 +113,7 @@ func (d tiles) tidy(t tlog.Tile) {
 	full.W = 1 << tileHeight
 	dir := filepath.Join(d.dir, tilePath(full)+".p")
 	entries, err := d.fs.ReadDir(dir)
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return
 	}
 	for _, e := range entries {
@@ -126,6 +126,7 @@ func (d tiles) tidy(t tlog.Tile) {
 	}
 	if t.W == full.W {
 		_ = d.fs.Remove(dir)
+		sweepIn(d.fs, filepath.Dir(dir))
 	}
 }
 

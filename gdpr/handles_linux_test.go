@@ -105,7 +105,14 @@ func TestEarlierFileOfARemovedItem(t *testing.T) {
 // TestOwnFilesThatNobodyCanOpen: a file of memdesk's own state that cannot be opened is not clean; the hashes of the
 // log's tree, which look like encrypted data, are, where they are as many as the file's name says.
 func TestOwnFilesThatNobodyCanOpen(t *testing.T) {
-	for where, want := range map[string]model.Verdict{"edit/left.enc": model.VerdictUnaudited, "audit/tree/tile/0/000.p/200": model.VerdictClean, "audit/tree/tile/0/000.p/199": model.VerdictUnaudited} {
+	for where, want := range map[string]model.Verdict{
+		"edit/left.enc":                                     model.VerdictUnaudited,
+		"audit/tree/tile/0/000.p/200":                       model.VerdictClean,
+		"audit/tree/tile/0/000.p/199":                       model.VerdictUnaudited,
+		"audit/tree/tile/0/000.p/.200.tmp.0123456789abcdef": model.VerdictClean, // of a killed process
+		"audit/tree/tile/0/x001/.000.tmp.0123456789abcdef":  model.VerdictClean,
+		"audit/tree/tile/0/000.p/.199.tmp.0123456789abcdef": model.VerdictUnaudited,
+	} {
 		t.Run(where, func(t *testing.T) {
 			w := newWorld(t)
 			w.fill()

@@ -37,17 +37,19 @@ var madeFiles = []struct{ path, form *regexp.Regexp }{
 	{regexp.MustCompile(`^audit/tree/checkpoint$`), regexp.MustCompile(`^` + noteForm + `$`)},
 }
 
-// tilePath matches a tile of the audit log's tree, or of one that an acknowledged break ended (c2sp.org/tlog-tiles).
-var tilePath = regexp.MustCompile(`^audit/tree(?:\.ended\.[^/]+)?/tile/\d+/(?:x\d{3}/)*\d{3}(?:\.p/(\d+))?$`)
+// tilePath matches a tile of the audit log's tree, or of one that an acknowledged break ended (c2sp.org/tlog-tiles), and one that a
+// killed process has not given its name.
+var tilePath = regexp.MustCompile(`^audit/tree(?:\.ended\.[^/]+)?/tile/\d+/(?:x\d{3}/)*(?:\d{3}\.p/\.?(\d+)|\.?\d{3})(\.tmp\.` + hex16 + `)?$`)
 
-// isTile reports whether a file is such a tile, of exactly the hashes that its name says.
+// isTile reports whether a file is such a tile, of exactly the hashes that its name says; of a killed process at most so many.
 func isTile(path string, size int) bool {
 	name := tilePath.FindStringSubmatch(path)
 	if name == nil {
 		return false
 	}
 	hashes, err := strconv.Atoi(cmp.Or(name[1], "256"))
-	return err == nil && size == hashes*sha256.Size
+	whole := hashes * sha256.Size
+	return err == nil && (size == whole || name[2] != "" && size < whole)
 }
 
 var (

@@ -75,6 +75,7 @@ func TestMadeByChance(t *testing.T) {
 		"a damaged record":              {"audit/log-000001.jsonl", `{"hash":"` + hash + `"`, true},
 		"a key with more":               {"audit/key", "memdesk-audit-key-v1 " + hex16 + " " + hash + "\nu1\n", true},
 		"a checkpoint with more":        {"audit/tree/checkpoint", note + "u1\n", true},
+		"a tile without its name":       {"audit/tree/tile/0/000.p/.9.tmp." + hex16, tile, false},
 		"a tile that is cut":            {"audit/tree/tile/0/000.p/7", tile[1:], true},
 		"a file beside the tiles":       {"audit/tree/tile/0/u1.txt", tile, true},
 		"a text in a receipt":           {"gdpr/receipts/er-1.json", signed(`{"ground": "u1"}`), true},
