@@ -71,7 +71,7 @@ func TestCursorStaysWithItsItem(t *testing.T) {
 		d.keys("7").await("1 of ")
 		d.keys("j", "j", "j", "j").wants(t, "5 of ")
 		d.keys("/").typed("phase:outcome").keys("enter").wants(t, "/phase:outcome")
-		d.keys("j").keys("esc").wants(t, "7 of ")
+		d.keys("j").keys("esc").wants(t, "6 of ")
 		d.keys("/").typed("phase:outcome").keys("enter", "end", "end", "end").keys("esc").found()
 		d.lacks(t, " 1 of ")
 		// The tree of stores.

@@ -286,7 +286,7 @@ var took = regexp.MustCompile(`(slowest was \w+,)? *<?(\d+\.)?\d+ ms`)
 var course = regexp.MustCompile(`checks {7}[^│\n]*`)
 
 // keyed hides what the log's random key makes.
-var keyed = regexp.MustCompile(`(prev|\(keyed\)) +[0-9a-z:]+`)
+var keyed = regexp.MustCompile(`(prev|hash|\(keyed\)) +[0-9a-z:]{32,}`)
 
 func timeless(s string) string {
 	s = keyed.ReplaceAllString(s, "$1 #")
