@@ -78,43 +78,68 @@ func (l *layout) look(tx records.Tx) (reason string, err error) {
 	if l.have, err = records.ServerColumns(tx, l.schema); err != nil {
 		return "", err
 	}
+	if err := l.recognise(); err != nil {
+		return "", err
+	}
+	if reason, err = l.newer(tx); err != nil {
+		return "", err
+	}
+	return cmp.Or(l.lacks(), reason), nil
+}
+
+// recognise tells whose tables these are: JavaScript's or Python's.
+func (l *layout) recognise() error {
 	if !slices.ContainsFunc([]string{"namespace_path", "prefix", "key", "value"}, func(c string) bool { return slices.Contains(l.have["store"], c) }) {
 		l.have["store"], l.have["store_vectors"] = nil, nil // another program's
 	}
-	store, threads := l.have["store"], l.has("checkpoints")
-	if len(store) == 0 && !threads {
-		return "", model.Errorf(model.InvalidInput, "open", "schema %q has neither LangGraph's store nor its checkpoints", l.schema)
+	store := l.have["store"]
+	switch {
+	case len(store) > 0:
+	case l.has("checkpoints"):
+		return nil
+	default:
+		return model.Errorf(model.InvalidInput, "open", "schema %q has neither LangGraph's store nor its checkpoints", l.schema)
 	}
-	if len(store) > 0 {
-		js, py := slices.Contains(store, "namespace_path"), slices.Contains(store, "prefix")
-		if js == py {
-			return "", model.Errorf(model.InvalidInput, "open", "the table store is neither package's: its columns are %s", strings.Join(store, ", "))
-		}
-		l.python = py
-		for _, c := range []string{"key", "value"} {
-			if !slices.Contains(store, c) {
-				return "", model.Errorf(model.InvalidInput, "open", "the table store has no column %s: its columns are %s", c, strings.Join(store, ", "))
-			}
-		}
-		if l.has("store_migrations") {
-			var v int64
-			if _, err := records.One(tx, `SELECT COALESCE(max(v), 0)::bigint FROM `+l.table("store_migrations"), nil, &v); err != nil {
-				return "", err
-			}
-			if v > knownMigrations {
-				reason = fmt.Sprintf("the store is at migration %d, and this version knows %d", v, knownMigrations)
-			}
+	l.python = slices.Contains(store, "prefix")
+	if l.python == slices.Contains(store, "namespace_path") {
+		return model.Errorf(model.InvalidInput, "open", "the table store is neither package's: its columns are %s", strings.Join(store, ", "))
+	}
+	for _, c := range []string{"key", "value"} {
+		if !slices.Contains(store, c) {
+			return model.Errorf(model.InvalidInput, "open", "the table store has no column %s: its columns are %s", c, strings.Join(store, ", "))
 		}
 	}
-	if l.has("checkpoint_migrations") && !l.python && !slices.Contains(l.have["checkpoint_writes"], "task_path") { // Python's numbers are not known
-		var v int64
-		if _, err := records.One(tx, `SELECT COALESCE(max(v), 0)::bigint FROM `+l.table("checkpoint_migrations"), nil, &v); err != nil {
+	return nil
+}
+
+// newer says which tables are at a migration that this package does not know.
+func (l *layout) newer(tx records.Tx) (reason string, err error) {
+	javaScript := !l.python && !slices.Contains(l.have["checkpoint_writes"], "task_path") // Python's numbers of checkpoints are not known
+	for _, m := range []struct {
+		table, what string
+		known       int64
+		read        bool
+	}{
+		{"store_migrations", "the store is", knownMigrations, len(l.have["store"]) > 0},
+		{"checkpoint_migrations", "the checkpoints are", knownCheckpointMigrations, javaScript},
+	} {
+		if !m.read || !l.has(m.table) {
+			continue
+		}
+		var at int64
+		if _, err := records.One(tx, `SELECT COALESCE(max(v), 0)::bigint FROM `+l.table(m.table), nil, &at); err != nil {
 			return "", err
 		}
-		if v > knownCheckpointMigrations {
-			reason = fmt.Sprintf("the checkpoints are at migration %d, and this version knows %d", v, knownCheckpointMigrations)
+		if at > m.known {
+			reason = fmt.Sprintf("%s at migration %d, and this version knows %d", m.what, at, m.known)
 		}
 	}
+	return reason, nil
+}
+
+// lacks says which table or column is missing; a table without a column is not used.
+func (l *layout) lacks() (reason string) {
+	threads := l.has("checkpoints")
 	for _, t := range scanned {
 		if slices.Contains(checkpointTables, t) && threads && !l.has(t) {
 			reason = "the table " + t + " is missing beside the checkpoints"
@@ -131,7 +156,7 @@ func (l *layout) look(tx records.Tx) (reason string, err error) {
 			}
 		}
 	}
-	return reason, nil
+	return reason
 }
 
 // expected are the columns that both packages have. A store without one of them is shown without it, another

@@ -203,25 +203,44 @@ func (e *entry) scan(line []byte) {
 		e.foreign(line, fmt.Sprintf("it is longer than %d bytes, which no reader of the format takes", maxLine))
 		return
 	}
-	var typ, id, status, key, value, schema jsonedit.Span
-	err := jsonedit.Members(line, func(k, v jsonedit.Span) {
+	m, err := e.members(line)
+	if err != nil {
+		e.foreign(line, err.Error())
+		return
+	}
+	switch kind, isText := textOf(line, m.typ); {
+	case kind == "memory" && isText:
+		e.memory(line, m)
+	case !m.typ.None() && kind != "issue":
+		e.foreign(line, "")
+	default:
+		e.issue(line, m)
+	}
+}
+
+// members are those of a line that only its classification needs.
+type members struct{ typ, schema, id, status, key, value jsonedit.Span }
+
+// members finds the members of the line, and keeps those that the entry needs.
+func (e *entry) members(line []byte) (m members, err error) {
+	err = jsonedit.Members(line, func(k, v jsonedit.Span) {
 		name := k.In(line)
 		if bytes.IndexByte(name, '\\') >= 0 {
 			name = []byte(jsonedit.Unquote(name))
 		}
 		switch string(name) {
 		case "_type":
-			typ = v
+			m.typ = v
 		case "_schema":
-			schema = v
+			m.schema = v
 		case "id":
-			id = v
+			m.id = v
 		case "title":
 			e.title = v
 		case "description":
 			e.body = v
 		case "status":
-			status = v
+			m.status = v
 		case "updated_at":
 			e.updated = v
 		case "updated":
@@ -231,45 +250,36 @@ func (e *entry) scan(line []byte) {
 		case "dependencies":
 			e.depends = v
 		case "key":
-			key = v
+			m.key = v
 		case "value":
-			value = v
+			m.value = v
 		}
 	})
-	if err != nil {
-		e.foreign(line, err.Error())
+	return m, err
+}
+
+func (e *entry) memory(line []byte, m members) {
+	name, ok := textOf(line, m.key)
+	if !ok || name == "" {
+		e.foreign(line, "it is a memory without a key")
 		return
 	}
-	kind, isText := textOf(line, typ)
-	switch {
-	case kind == "memory" && isText:
-		name, ok := textOf(line, key)
-		if !ok || name == "" {
-			e.foreign(line, "it is a memory without a key")
-			return
-		}
-		e.title, e.body, e.updated, e.depends = jsonedit.Span{}, value, jsonedit.Span{}, jsonedit.Span{}
-		e.kind, e.tier, e.raw = tracker.Memory, tracker.TierMemory, name
-		e.id = tracker.MemoryPrefix + name
-		return
-	case !typ.None() && kind != "issue":
+	e.title, e.body, e.updated, e.depends = jsonedit.Span{}, m.value, jsonedit.Span{}, jsonedit.Span{}
+	e.kind, e.tier, e.raw = tracker.Memory, tracker.TierMemory, name
+	e.id = tracker.MemoryPrefix + name
+}
+
+func (e *entry) issue(line []byte, m members) {
+	switch name, ok := textOf(line, m.id); {
+	case !m.schema.None() && m.id.None():
 		e.foreign(line, "")
-		return
-	}
-	name, ok := textOf(line, id)
-	switch {
-	case !schema.None() && id.None():
-		e.foreign(line, "")
-		return
 	case !ok || name == "":
 		e.foreign(line, "it has no id")
-		return
 	case strings.HasPrefix(name, tracker.MemoryPrefix), strings.HasPrefix(name, tracker.LinePrefix):
 		e.foreign(line, "its id has the form of a memory's or a line's")
-		return
+	default:
+		e.id, e.raw, e.tier = name, name, tierOf(line, m.status)
 	}
-	e.id, e.raw = name, name
-	e.tier = tierOf(line, status)
 }
 
 // foreign makes the line an entry of its own, named by its content.
