@@ -69,13 +69,6 @@ func textColumns(q *Query, table string) ([]string, error) {
 // so that it is decoded, edited and encoded again.
 type jsonb string
 
-// eachRow hands out the key and the cells of the columns. The sign before each says
-// nothing to SQLite, and keeps the driver from reading words as the times that a
-// column was declared for.
-func eachRow(q *Query, table string, key, columns []string, where string, args []any, fn func(at, cells []any) error) error {
-	return eachOf(q, table, quoted(key), quoted(columns), where, args, fn)
-}
-
 func quoted(columns []string) (out []string) {
 	for _, c := range columns {
 		out = append(out, quote(c))
@@ -83,13 +76,22 @@ func quoted(columns []string) (out []string) {
 	return out
 }
 
-// eachOf is eachRow with expressions in place of key and columns.
-func eachOf(q *Query, table string, at, columns []string, where string, args []any, fn func(at, cells []any) error) error {
+// selection is a choice of rows. at and columns are expressions: of a row's key, and of the cells that are looked at.
+type selection struct {
+	table       string
+	at, columns []string
+	where       string // "" or " WHERE …", with args
+	args        []any
+}
+
+// each hands out the key and the cells of every row. The sign before each expression says nothing to SQLite, and keeps the
+// driver from reading words as the times that a column was declared for.
+func (s selection) each(q *Query, fn func(at, cells []any) error) error {
 	var what []string
-	for _, expr := range slices.Concat(at, columns) {
+	for _, expr := range slices.Concat(s.at, s.columns) {
 		what = append(what, "+("+expr+")")
 	}
-	for _, c := range columns { // 8: strictly well-formed JSONB
+	for _, c := range s.columns { // 8: strictly well-formed JSONB
 		what = append(what, "CASE WHEN typeof("+c+") = 'blob' AND json_valid("+c+", 8) THEN json("+c+") END")
 	}
 	all := make([]any, len(what))
@@ -97,17 +99,17 @@ func eachOf(q *Query, table string, at, columns []string, where string, args []a
 	for i := range all {
 		dest[i] = &all[i]
 	}
-	return q.Each(`SELECT `+strings.Join(what, `, `)+` FROM `+quote(table)+where, args, func(scan func(...any) error) error {
+	return q.Each(`SELECT `+strings.Join(what, `, `)+` FROM `+quote(s.table)+s.where, s.args, func(scan func(...any) error) error {
 		if err := scan(dest...); err != nil {
 			return err
 		}
-		cells := all[len(at) : len(at)+len(columns)]
-		for i, decoded := range all[len(at)+len(columns):] {
+		cells := all[len(s.at) : len(s.at)+len(s.columns)]
+		for i, decoded := range all[len(s.at)+len(s.columns):] {
 			if text, ok := decoded.(string); ok {
 				cells[i] = jsonb(text)
 			}
 		}
-		return fn(slices.Clone(all[:len(at)]), cells)
+		return fn(slices.Clone(all[:len(s.at)]), cells)
 	})
 }
 

@@ -49,7 +49,8 @@ func (m Medium) cleanRow(q *Query, req model.ScrubRequest, id, table, column, va
 	}
 	columns = slices.DeleteFunc(columns, func(c string) bool { return c == column })
 	var row *cleanRow
-	err = eachOf(q, table, quoted([]string{column}), m.changeable(columns), ` WHERE `+quote(column)+` = ?`, []any{value}, func(at, cells []any) error {
+	named := selection{table, quoted([]string{column}), m.changeable(columns), ` WHERE ` + quote(column) + ` = ?`, []any{value}}
+	err = named.each(q, func(at, cells []any) error {
 		row = &cleanRow{at: at, cells: map[int]any{}}
 		for i, c := range cells {
 			may := func(path string, before, after []byte) bool {

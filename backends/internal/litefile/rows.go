@@ -58,7 +58,7 @@ func (m Medium) tableRows(q *Query, table sideTable, req model.ScrubRequest) err
 		if where != `` {
 			of = where + further(p.where)
 		}
-		if err := eachOf(q, table.name, at, quoted(p.columns), of, args, func(at, cells []any) error {
+		if err := (selection{table.name, at, quoted(p.columns), of, args}).each(q, func(at, cells []any) error {
 			row := model.SideRow{Layer: m.tableLayer(table.name)}
 			for i, t := range held {
 				if raw, ok := at[i].(string); ok {

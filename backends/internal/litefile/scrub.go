@@ -105,7 +105,7 @@ func (m Medium) wouldClean(q *Query, req model.ScrubRequest) error {
 			if err != nil {
 				return err
 			}
-			err = eachOf(q, table.name, quoted(key), m.changeable(p.columns), where, args, func(at, cells []any) error {
+			err = selection{table.name, quoted(key), m.changeable(p.columns), where, args}.each(q, func(at, cells []any) error {
 				found = found || clean(at, cells, req, nil) != nil
 				return nil
 			})
@@ -325,7 +325,7 @@ func (d *dropping) where(cond string, args ...any) error {
 		return err
 	}
 	var rows []cleanRow
-	if err := eachRow(d.q, d.table, d.key, nil, cond, args, func(at, _ []any) error {
+	if err := (selection{d.table, quoted(d.key), nil, cond, args}).each(d.q, func(at, _ []any) error {
 		rows = append(rows, cleanRow{at: at, drop: true})
 		return nil
 	}); err != nil {
@@ -373,7 +373,7 @@ func (m Medium) cleanTable(q *Query, table string, p part, key []string, req mod
 	read := func() error {
 		rows = nil
 		whole := append(quoted(key), cmp.Or(m.NamedRows[table], `FALSE`))
-		return eachOf(q, table, whole, m.changeable(columns), where, args, func(at, cells []any) error {
+		return selection{table, whole, m.changeable(columns), where, args}.each(q, func(at, cells []any) error {
 			if r := clean(at[:len(key)], cells, req, lists); r != nil {
 				r.drop = r.drop && !p.beside || at[len(key)] == any(int64(1)) && refused.Layer == ""
 				rows, named = append(rows, *r), named || clean(at, cells, req, nil) != nil
@@ -430,7 +430,7 @@ func (m Medium) leads(q *Query, table string, p part, req model.ScrubRequest) (n
 		}
 		where, args, aerr := m.apart(q, table, ` WHERE `+cond+further(p.where), req.Held)
 		if err = aerr; err == nil {
-			err = eachRow(q, table, nil, []string{column}, where, args, func(_, cells []any) error {
+			err = selection{table, nil, quoted([]string{column}), where, args}.each(q, func(_, cells []any) error {
 				named = named || req.Concerns([]byte(words(cells[0])))
 				return nil
 			})

@@ -175,7 +175,7 @@ func (m Medium) openTable(ctx context.Context, table sideTable) io.ReadCloser {
 					continue
 				}
 				numbers := make([]strings.Builder, len(p.columns))
-				err := eachRow(q, table.name, nil, p.columns, p.where, nil, func(_, cells []any) error {
+				err := selection{table.name, nil, quoted(p.columns), p.where, nil}.each(q, func(_, cells []any) error {
 					begun = true
 					return writeCells(out, p.columns, cells, numbers)
 				})
