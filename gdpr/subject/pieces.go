@@ -325,7 +325,8 @@ func (m *Matcher) across(b []byte, lo, hi int) bool {
 }
 
 // encodedRuns adds the runs in b[lo:hi] that may be base64, base32 or hex, each with the lines before and after it
-// that belong to the same block. done is where the next one may begin.
+// that belong to the same block. capital says whether b[lo:hi] may have a capital letter. done is where the next run may
+// begin.
 func (m *Matcher) encodedRuns(b []byte, lo, hi int, capital bool, add func(lo, hi int)) (done int) {
 	const every = 2 * minRun // at such places a long run without capitals is looked for
 	for done = lo; done < hi; done++ {

@@ -133,7 +133,7 @@ func (w *walker) piece(l *layer) {
 		}
 		w.done, w.expanded, w.unseen = false, expanded, unseen
 	}
-	if l.probe && l.digits {
+	if l.probe && l.digits { // what its own text names has an anchor
 		if l.depth < maxDepth {
 			w.blocks(l)
 		}
