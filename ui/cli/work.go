@@ -131,7 +131,9 @@ func (a *app) workEach(s *operator.Session, limit int, view func(work.Desk) work
 
 // printWork prints the work items of one store and, with --json, the envelope.
 func (a *app) printWork(store string, r workList) error {
-	putAll(a.table("REF", "STATE", "TYPE", "PRIORITY", "ASSIGNEE", "TITLE"), "work", r.Data, func(b model.WorkItem) workRow { return newWorkRow(store, b) })
+	tab := a.table("REF", "STATE", "TYPE", "PRIORITY", "ASSIGNEE", "TITLE").orSay(store + ": no work items")
+	tab.partly(!r.OK || len(r.Problems) > 0)
+	putAll(tab, "work", r.Data, func(b model.WorkItem) workRow { return newWorkRow(store, b) })
 	a.sayEach(r.Ignored, "%s: the term %q means nothing in this language and matches everything: the result is wider than was asked", store)
 	if n := int64(len(r.Data)); r.OK && r.Total > n {
 		a.hintf("%s: there are %s; ask for more with --limit", store, plural(r.Total, "item"))
@@ -355,7 +357,9 @@ func (a *app) workDepsCommand() *cobra.Command {
 		Use: "deps REF", Short: "The items that block an item, and those that it blocks",
 		RunE: a.onItem(func(ctx context.Context, _ *operator.Session, s model.Store, ref model.Ref) error {
 			r := work.Desk{Store: s}.ListDependencies(ctx, ref.ID, "", "")
-			putAll(a.table("BLOCKER", "BLOCKED", "KIND"), "dependency", r.Data, func(d model.Dependency) dependencyRow {
+			tab := a.table("BLOCKER", "BLOCKED", "KIND").orSay("no dependencies")
+			tab.partly(!r.OK)
+			putAll(tab, "dependency", r.Data, func(d model.Dependency) dependencyRow {
 				return dependencyRow{s.Name, model.EncodeID(d.Blocker), refOf(s.Name, d.Blocker), model.EncodeID(d.Blocked), refOf(s.Name, d.Blocked), d.Kind}
 			})
 			return a.endWork(envelope(s.Name, r.Error), r.Error)
