@@ -271,7 +271,7 @@ func outlives(c *cobra.Command) *cobra.Command {
 
 // asksWhy adds the flags --yes and --reason.
 func (a *app) asksWhy(c *cobra.Command) *cobra.Command {
-	c.Flags().StringVar(&a.flags.reason, "reason", "", "why, for the audit log: a `TEXT`")
+	c.Flags().StringVar(&a.flags.reason, "reason", "", "a `TEXT` for the audit log: why")
 	return a.asks(c)
 }
 
@@ -354,27 +354,6 @@ func (a *app) readInput(ctx context.Context, name string) (string, error) {
 		return "", usage("the input is larger than %d bytes; nothing was written", maxInput)
 	}
 	return string(b), nil
-}
-
-// interruptible waits for a read that cannot be cancelled, until an interrupt; the read itself ends with the
-// process.
-func interruptible[T any](ctx context.Context, read func() (T, error)) (T, error) {
-	type answer struct {
-		v   T
-		err error
-	}
-	done := make(chan answer, 1)
-	go func() {
-		v, err := read()
-		done <- answer{v, err}
-	}()
-	select {
-	case a := <-done:
-		return a.v, a.err
-	case <-ctx.Done():
-		var zero T
-		return zero, model.Interrupted("")
-	}
 }
 
 // NewProgram is the program of this process: its arguments, streams, environment,

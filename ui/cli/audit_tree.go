@@ -17,53 +17,6 @@ import (
 	"memdesk/operator"
 )
 
-func (a *app) auditVerifyCommand() *cobra.Command {
-	var since, anchors, witnesses []string
-	c := &cobra.Command{
-		Use: "verify", Short: "Walk the whole chain, compare it with every anchor; exit 7 with the first break",
-		Long: "Reads the log from its first record and compares every byte with the chain of hashes, the saved head\n" +
-			"and the checkpoints of every anchor that is a file. It changes nothing. Without an anchor it finds what\n" +
-			"others changed and what was damaged, not what the owner of the files rewrote. Exit 3 where an anchor proves\n" +
-			"nothing, or where the files of the tree are damaged, which `memdesk audit checkpoint` makes again.",
-		RunE: a.onLog(func(ctx context.Context, log *audit.Log, _ []string) error {
-			return a.auditVerify(ctx, log, slices.Concat(since, anchors), witnesses)
-		}),
-	}
-	c.Flags().StringArrayVar(&since, "since", nil, "also against the checkpoint in this `FILE` (repeatable)")
-	c.Flags().StringArrayVar(&anchors, "anchor", nil, "also against every checkpoint in this `FILE` (repeatable)")
-	c.Flags().StringArrayVar(&witnesses, "witness", nil, "also ask the witness at this `URL`, which an anchor configures (repeatable)")
-	return c
-}
-
-// sayProven prints what each anchor proves.
-func (a *app) sayProven(all []audit.Proven) {
-	outside, silent := false, false
-	for _, c := range a.session.Config.Audit.Anchors {
-		name := audit.Anchor(c).Name()
-		if c.Kind == "witness" && !slices.ContainsFunc(all, func(p audit.Proven) bool { return p.By == name }) {
-			a.linef("%s: not asked; --witness %s asks it", name, c.URL)
-			silent = true
-		}
-	}
-	for _, p := range all {
-		outside = outside || p.Kind != "own" && p.Seq > 0
-		switch p.State {
-		case audit.ProvenHolds:
-			a.linef("%s: records 1 to %d are as they were on %s", p.By, p.Seq, when(p.At))
-		case audit.ProvenBroken:
-			a.linef("%s: BROKEN: %s", p.By, p.Why)
-			if p.Seq > 0 {
-				a.linef("%s: records 1 to %d are as they were", p.By, p.Seq)
-			}
-		default:
-			a.linef("%s: proves nothing: %s", p.By, p.Why)
-		}
-	}
-	if !outside && !silent {
-		a.linef("no anchor outside vouches for the log: whoever owns the files can rewrite it")
-	}
-}
-
 func (a *app) auditCheckpointCommand() *cobra.Command {
 	return outlives(&cobra.Command{
 		Use: "checkpoint", Short: "Sign the log's head and print it: keep it elsewhere",
@@ -226,6 +179,6 @@ func (a *app) auditRetireCommand() *cobra.Command {
 		}),
 	}
 	c.Flags().StringVar(&before, "before", "", "the `DATE` up to which records go (required)")
-	c.Flags().StringVar(&a.flags.reason, "reason", "", "why, for the audit log: a `TEXT`")
+	c.Flags().StringVar(&a.flags.reason, "reason", "", "a `TEXT` for the audit log: why")
 	return a.asks(c)
 }

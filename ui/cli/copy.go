@@ -103,7 +103,7 @@ func (a *app) exportCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return a.export(cmd.Context(), args[0], out) },
 	}
 	c.Flags().StringVar(&out, "out", "", "the new directory: `DIR`")
-	c.Flags().StringVar(&a.flags.reason, "reason", "", "why, for the audit log: a `TEXT`")
+	c.Flags().StringVar(&a.flags.reason, "reason", "", "a `TEXT` for the audit log: why")
 	return c
 }
 

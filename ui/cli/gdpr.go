@@ -123,12 +123,12 @@ func (a *app) gdprRequestCommand() *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&in.Subject, "subject", "", "the person's `ID`")
 	f.StringArrayVar(&in.Aliases, "alias", nil, "another `NAME`, address or number of the person (repeatable)")
-	f.StringVar(&from, "identifiers", "", "a `FILE` with one identifier a line, - for standard input, so that none is in the list of processes: the id first where --subject is not given, then aliases")
+	f.StringVar(&from, "identifiers", "", "read the identifiers from this `FILE`, one a line, so that no process list shows them; - is standard input. Without --subject the first one is the id")
 	f.StringVar(&dsr, "opendsr", "", "a `FILE` with an erasure request in OpenDSR's JSON, - for standard input: identifiers, date and ground come from it")
 	f.StringVar(&in.Received, "received", "", "the `DATE` on which the request came in (default today)")
 	f.StringVar(&in.Ground, "ground", "", "what was asked for and why: a `TEXT`; its articles stand in the receipt")
 	f.StringVar(&in.By, "by", "", "`WHO` files it, for people (default: the operator)")
-	f.StringVar(&keyFile, "key", "", "your private key `FILE`, where approvals are demanded and you are not here over SSH: another key has to approve")
+	f.StringVar(&keyFile, "key", "", "your private key `FILE`, where approvals are required and you are not connected over SSH: another key must approve then")
 	return a.asksUnless(c, "do not ask: every alias is confirmed")
 }
 
@@ -543,6 +543,6 @@ func (a *app) gdprWithdrawCommand() *cobra.Command {
 			}
 			return d.Withdraw(ctx, id, a.flags.reason)
 		})
-	c.Flags().StringVar(&a.flags.reason, "reason", "", "who took it back, and why: a `TEXT`")
+	c.Flags().StringVar(&a.flags.reason, "reason", "", "a `TEXT` for the audit log: who took it back, and why")
 	return c
 }

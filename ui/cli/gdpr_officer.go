@@ -246,6 +246,6 @@ func (a *app) gdprPolicyCommand() *cobra.Command {
 		}),
 	}
 	c.Flags().BoolVar(&accept, "accept", false, "record the configured policy as the one in force")
-	c.Flags().StringVar(&a.flags.reason, "reason", "", "why it was changed: a `TEXT`")
+	c.Flags().StringVar(&a.flags.reason, "reason", "", "a `TEXT` for the audit log: why it was changed")
 	return outlives(c)
 }

@@ -359,7 +359,7 @@ func (a *app) filterFlags(fl *pflag.FlagSet, f *operator.ItemFilter) {
 	a.timeVar(fl, &f.Since, "since", "only what changed at this `TIME` or later (2026-05-21, 2026-05-21T10:00:00Z or 7d)")
 	a.timeVar(fl, &f.Until, "until", "only what changed before this `TIME`")
 	fl.Float64Var(&f.Confidence, "confidence", 0, "only items of this confidence or more, `0..1`")
-	fl.StringVar((*string)(&f.Archived), "archived", "", "`also|only` items that the store's own search skips")
+	fl.StringVar((*string)(&f.Archived), "archived", "", "items that the store's own search skips: `also|only`")
 }
 
 func noHistory(s model.Store) error {

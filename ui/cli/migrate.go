@@ -68,9 +68,9 @@ func (a *app) migrateCommand() *cobra.Command {
 	f := c.Flags()
 	f.IntVar(&to, "to", 0, "the `VERSION` to move to (default: the newest)")
 	f.BoolVar(&show, "show", false, "only show where the schema stands")
-	f.StringVar(&named, "confirm", "", "the store's `NAME` again, on the way down, where there is no terminal to type it on")
-	f.Int64Var(&count, "confirm-count", 0, "the `NUMBER` of the store's items, on the way down in production, where there is no terminal")
-	return a.asksUnless(c, "do not ask, on the way up")
+	f.StringVar(&named, "confirm", "", "the store's `NAME`, to confirm a downgrade without a terminal")
+	f.Int64Var(&count, "confirm-count", 0, "the `NUMBER` of the store's items, to confirm a downgrade in production without a terminal")
+	return a.asksUnless(c, "do not ask before an upgrade")
 }
 
 // confirmDown asks for the store's name, because a migration down cannot be undone, and in production for the number

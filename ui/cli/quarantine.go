@@ -85,7 +85,7 @@ func (a *app) releaseCommand() *cobra.Command {
 			return err
 		},
 	}
-	c.Flags().StringVar(&a.flags.reason, "reason", "", "why agents may have it, for the audit log: a `TEXT` (required)")
+	c.Flags().StringVar(&a.flags.reason, "reason", "", "a `TEXT` for the audit log: why agents may have it (required)")
 	c.Flags().StringVar(&match, "if-match", "", "only if the source is at this `REVISION`")
 	return a.asks(c)
 }

@@ -2,28 +2,32 @@ package cli
 
 import (
 	"context"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"memdesk/audit"
 	"memdesk/backends"
-	"memdesk/internal/atomicfile"
 	"memdesk/internal/bearer"
 	"memdesk/internal/safetext"
 	"memdesk/internal/statedir"
 	"memdesk/model"
 	"memdesk/operator"
-	"memdesk/origin"
 	"memdesk/ui/door"
 )
 
+// recallFlags are a search, and what is asked of it beside its hits.
+type recallFlags struct {
+	req     model.RecallRequest
+	filter  operator.ItemFilter
+	origins bool
+	explain string // an item, instead of the hits
+	hook    bool   // for an agent's session, in at most bytes
+	bytes   int
+	format  string
+}
+
 func (a *app) recallCommand() *cobra.Command {
-	var req model.RecallRequest
-	hook, origins, limit, format := false, false, hookBytes, hookText
-	explain := ""
-	var filter operator.ItemFilter
+	var f recallFlags
 	c := &cobra.Command{
 		Use: "recall QUERY", Short: "Search as an agent would, in every store at once",
 		Long: "Prints what an agent would be given, ranked over all stores, and what became of the question in each.\n" +
@@ -31,78 +35,86 @@ func (a *app) recallCommand() *cobra.Command {
 			"where the store knows no agents. A store that knows no workspaces or crews refuses --workspace and --crew.\n" +
 			"--explain says of one item which rule, tier, limit, quarantine or tokenizer kept it out, or why it is a hit.",
 		Args: func(cmd *cobra.Command, args []string) error {
-			if hook {
+			if f.hook {
 				return nil
 			}
 			return cobra.MinimumNArgs(1)(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if hook {
-				if err := alone(cmd, "hook", "bytes", "format"); err != nil {
-					return err
-				}
-				return a.recallHook(cmd.Context(), strings.Join(args, " "), limit, format)
-			}
-			if cmd.Flags().Changed("bytes") || cmd.Flags().Changed("format") {
-				return usage("--bytes and --format go with --hook")
-			}
-			req.Query = strings.Join(args, " ")
-			if strings.TrimSpace(req.Query) == "" {
-				return usage("a query must not be blank")
-			}
-			if explain != "" {
-				if err := alone(cmd, "explain", "tier", "limit", "workspace", "crew", "agent"); err != nil {
-					return err
-				}
-				req.AgentID = filter.Agent
-				return a.explain(cmd.Context(), explain, req)
-			}
-			if err := filter.Check(); err != nil {
+			f.req.Query = strings.Join(args, " ")
+			if err := f.check(cmd); err != nil {
 				return err
 			}
-			s, err := a.base()
-			if err != nil {
-				return err
+			switch {
+			case f.hook:
+				return a.recallHook(cmd.Context(), f.req.Query, f.bytes, f.format)
+			case f.explain != "":
+				f.req.AgentID = f.filter.Agent
+				return a.explain(cmd.Context(), f.explain, f.req)
 			}
-			s.SearchOnly = req.Tier == "" && filter.IsZero()
-			if s, err = a.stores(cmd.Context()); err != nil {
-				return err
-			}
-			filter.Writers = s
-			answers := s.Fleet.InOrder(cmd.Context(), s.Fleet.RecallBy(cmd.Context(), func(ctx context.Context, store model.Store) (model.RecallResult, error) {
-				return filter.Recall(ctx, store, req)
-			}))
-			a.printHits(cmd.Context(), s, backends.Fuse(answers), origins)
-			t := tally{app: a, asked: true, plain: req.Tier == "" && req.WorkspaceID == "" && req.CrewID == ""}
-			var without []string
-			for _, ans := range answers {
-				_, closed := s.Fleet.Store(ans.Store) // as in each
-				t.asked = closed == nil
-				t.add(ans.Err)
-				a.printAnswer(ans)
-				if nothing(ans) {
-					without = append(without, ans.Store)
-				}
-			}
-			if len(without) > 0 {
-				a.hintf("no hit in %s: %s", plural(int64(len(without)), "store"), strings.Join(without, ", "))
-			}
-			return t.result()
+			return a.recall(cmd.Context(), f)
 		},
 	}
-	f := c.Flags()
-	f.BoolVar(&hook, "hook", false, "one fenced block for an agent's session hook; without QUERY the newest items")
-	f.IntVar(&limit, "bytes", hookBytes, "with --hook: at most `N` bytes")
-	f.StringVar(&format, "format", hookText, "with --hook: `text|claude`; claude is for Claude Code's SessionStart hook")
-	f.BoolVar(&origins, "origin", false, "also who wrote each hit last, as far as memdesk or its store knows")
-	f.StringVar(&explain, "explain", "", "why this item (`REF`, or its id in the one --store) is a hit or is not, instead of the hits")
-	a.filterFlags(f, &filter)
-	f.StringVar(&req.Tier, "tier", "", "only this `TIER`")
-	f.IntVar(&req.Limit, "limit", 0, "at most `N` hits per store, 20 at the most")
-	f.StringVar(&req.WorkspaceID, "workspace", "", "only this `WORKSPACE`")
-	f.StringVar(&req.CrewID, "crew", "", "only this `CREW`")
-	f.StringVar(&filter.Agent, "agent", "", "only this `AGENT`'s memory; where a store knows no agents, what the agent owns or wrote")
+	fl := c.Flags()
+	fl.BoolVar(&f.hook, "hook", false, "one fenced block for an agent's session hook; without QUERY the newest items")
+	fl.IntVar(&f.bytes, "bytes", hookBytes, "with --hook: at most `N` bytes")
+	fl.StringVar(&f.format, "format", hookText, "with --hook: the form, `text|claude`; claude is for Claude Code's SessionStart hook")
+	fl.BoolVar(&f.origins, "origin", false, "also who wrote each hit last, as far as memdesk or its store knows")
+	fl.StringVar(&f.explain, "explain", "", "instead of the hits, why this item (`REF`, or its id in the one --store) is one or not")
+	a.filterFlags(fl, &f.filter)
+	fl.StringVar(&f.req.Tier, "tier", "", "only this `TIER`")
+	fl.IntVar(&f.req.Limit, "limit", 0, "at most `N` hits per store, 20 at the most")
+	fl.StringVar(&f.req.WorkspaceID, "workspace", "", "only this `WORKSPACE`")
+	fl.StringVar(&f.req.CrewID, "crew", "", "only this `CREW`")
+	fl.StringVar(&f.filter.Agent, "agent", "", "only this `AGENT`'s memory; where a store knows no agents, what the agent owns or wrote")
 	return c
+}
+
+// check refuses flags that do not go together.
+func (f *recallFlags) check(cmd *cobra.Command) error {
+	switch {
+	case f.hook:
+		return alone(cmd, "hook", "bytes", "format")
+	case cmd.Flags().Changed("bytes") || cmd.Flags().Changed("format"):
+		return usage("--bytes and --format go with --hook")
+	case strings.TrimSpace(f.req.Query) == "":
+		return usage("a query must not be blank")
+	case f.explain != "":
+		return alone(cmd, "explain", "tier", "limit", "workspace", "crew", "agent")
+	}
+	return f.filter.Check()
+}
+
+// recall prints the hits of all stores, then what became of the question in each.
+func (a *app) recall(ctx context.Context, f recallFlags) error {
+	s, err := a.base()
+	if err != nil {
+		return err
+	}
+	s.SearchOnly = f.req.Tier == "" && f.filter.IsZero()
+	if s, err = a.stores(ctx); err != nil {
+		return err
+	}
+	f.filter.Writers = s
+	answers := s.Fleet.InOrder(ctx, s.Fleet.RecallBy(ctx, func(ctx context.Context, store model.Store) (model.RecallResult, error) {
+		return f.filter.Recall(ctx, store, f.req)
+	}))
+	a.printHits(ctx, s, backends.Fuse(answers), f.origins)
+	t := tally{app: a, asked: true, plain: f.req.Tier == "" && f.req.WorkspaceID == "" && f.req.CrewID == ""}
+	var without []string
+	for _, ans := range answers {
+		_, closed := s.Fleet.Store(ans.Store) // as in each
+		t.asked = closed == nil
+		t.add(ans.Err)
+		a.printAnswer(ans)
+		if nothing(ans) {
+			without = append(without, ans.Store)
+		}
+	}
+	if len(without) > 0 {
+		a.hintf("no hit in %s: %s", plural(int64(len(without)), "store"), strings.Join(without, ", "))
+	}
+	return t.result()
 }
 
 type hitRow struct {
@@ -296,76 +308,4 @@ func (a *app) recallHook(ctx context.Context, query string, limit int, format st
 	}
 	_, err = a.out.WriteString(block + "\n")
 	return err
-}
-
-func (a *app) turnCommand() *cobra.Command {
-	var query, out string
-	limit := hookBytes
-	before := &cobra.Command{
-		Use: "before", Short: "Write what memory has on a question, fenced, for the run to read",
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.turnBefore(cmd.Context(), query, out, limit) },
-	}
-	before.Flags().StringVar(&query, "query", "", "the run's `QUESTION`; without it the newest items")
-	before.Flags().StringVar(&out, "out", "", "`FILE` to write, instead of standard output")
-	before.Flags().IntVar(&limit, "bytes", hookBytes, "at most `N` bytes")
-	var tier, key, source string
-	after := &cobra.Command{
-		Use: "after [FILE|-]", Short: "Retain what a run left, as an agent's text",
-		Long: "Appends the text to the tier (and key) of the one open store, as an agent would: it is scanned, its origin is\n" +
-			"noted as untrusted, and a text that needs a review waits in the quarantine (exit 6).",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.turnAfter(cmd.Context(), argument(args, 0), tier, key, source)
-		},
-	}
-	after.Flags().StringVar(&tier, "tier", "", "the `TIER`")
-	after.Flags().StringVar(&key, "key", "", "the `KEY` inside the tier")
-	after.Flags().StringVar(&source, "source", "agent", "where the text comes from: `CHANNEL[:DETAIL]`")
-	return group("turn", "Around an agent's run: recall before it, keep what it left after it", before, a.asks(after))
-}
-
-func (a *app) turnBefore(ctx context.Context, query, out string, limit int) error {
-	block, err := a.hook(ctx, query, limit)
-	if err != nil {
-		return err
-	}
-	if block != "" {
-		block += "\n"
-	}
-	if out == "" {
-		_, err = a.out.WriteString(block)
-		return err
-	}
-	return atomicfile.Write(a.path(out), []byte(block), os.FileMode(0o600))
-}
-
-func (a *app) turnAfter(ctx context.Context, file, tier, key, source string) error {
-	if tier == "" {
-		return usage("say where it goes: --tier TIER")
-	}
-	text, err := a.readInput(ctx, file)
-	if err != nil {
-		return err
-	}
-	if strings.TrimSpace(text) == "" {
-		a.sayf("the run left nothing")
-		return nil
-	}
-	req := model.RetainRequest{Tier: tier, Key: key, Content: text, Mode: model.Append}
-	s, store, _, err := a.retainTarget(ctx, &req, nil)
-	if err != nil {
-		return err
-	}
-	if err := a.agree(ctx, operator.ActOf(req), store.Name, a.text.Sprintf("append %d bytes to tier %s of store %s?", len(text), tier, store.Name).String()); err != nil {
-		return err
-	}
-	w := s.Writer().WithSource(source)
-	w.Face, w.Trust, w.Agent = "turn", origin.Untrusted, true
-	done, err := s.Retain(audit.WithOrigin(origin.With(ctx, w), w.Line()), store.Name, req, "")
-	if err != nil {
-		return err
-	}
-	a.result("retained", newRetainedRow(done),
-		"%s  %d bytes", refOf(store.Name, done.Item), done.Bytes)
-	a.sayUndo(done)
-	return nil
 }

@@ -28,7 +28,7 @@ func (a *app) retainCommand() *cobra.Command {
 	fl := c.Flags()
 	fl.StringVar(&req.Tier, "tier", "", "the `TIER` to write to, instead of a REF")
 	fl.StringVar(&req.Key, "key", "", "the `KEY` inside the tier")
-	fl.StringVar((*string)(&req.Mode), "mode", "", "`replace|append`")
+	fl.StringVar((*string)(&req.Mode), "mode", "", "how to write: `replace|append`")
 	fl.StringVar((*string)(&req.IfMatch), "if-match", "", "only if the item is at this `REVISION`; the word absent: only if there is none")
 	fl.StringVar(&req.WorkspaceID, "workspace", "", "the `WORKSPACE` that owns the item")
 	fl.StringVar(&req.CrewID, "crew", "", "the `CREW` that owns the item")

@@ -2,22 +2,15 @@ package cli
 
 import (
 	"context"
-	"log/slog"
 	"net"
 	"net/http"
-	"os"
-	"os/signal"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"memdesk/backends"
 	"memdesk/internal/bearer"
-	"memdesk/internal/sdnotify"
 	"memdesk/internal/statedir"
 	"memdesk/operator"
 	"memdesk/ui/door"
@@ -45,9 +38,9 @@ func (a *app) serveMCPCommand() *cobra.Command {
 	f.flags(c, "", "`ADDRESS` for HTTP; without a host it is this machine only (default: stdio)")
 	fl.StringArrayVar(&f.origins, "allow-origin", nil, "web `ORIGIN` that may call (repeatable)")
 	fl.StringVar(&f.provider, "provider", "", "also serve the Provider contract of this `STORE` at /v1/, to the same tokens")
-	fl.StringVar(&f.scopes, "scopes", "", "`LIST` of what a caller over stdio may, with commas: memory:recall, memory:retain, memory:forget, memory:health (default all)")
+	fl.StringVar(&f.scopes, "scopes", "", "what a caller over stdio may do: a `LIST` with commas of memory:recall, memory:retain, memory:forget, memory:health (default all)")
 	fl.StringVar(&f.tier, "tier", "", "`TIER` of a retain that names none")
-	fl.StringVar(&f.face, "face", door.Tools, "`tools|memory`; memory is Anthropic's memory tool")
+	fl.StringVar(&f.face, "face", door.Tools, "what agents see: `tools|memory`; memory is Anthropic's memory tool")
 	fl.StringVar(&f.mount, "mount", "", "with --face memory: `STORE/TIER` that is /memories itself")
 	fl.StringArrayVar(&f.aliases, "alias", nil, "also the tools of another `SERVER`: "+strings.Join(door.Aliases(), ", ")+" (repeatable)")
 	return c
@@ -278,86 +271,4 @@ func (a *app) countCalls(ctx context.Context, s *operator.Session) (called func(
 			a.logger.Info("call", "verb", verb, "outcome", outcome)
 		}
 	}, func() { counted(); closed() }
-}
-
-// The forms of a server's log.
-const (
-	logText = "text"
-	logJSON = "json"
-)
-
-// openLog makes the logger that --log-format asks for.
-func (a *app) openLog() error {
-	switch a.flags.log {
-	case "", logText:
-	case logJSON:
-		a.logger = slog.New(slog.NewJSONHandler(a.errw, nil))
-	default:
-		return usage("--log-format is %s or %s", logText, logJSON)
-	}
-	return nil
-}
-
-var placeholder = regexp.MustCompile(`%[-+# 0-9.]*[a-zA-Z]`)
-
-// sentence removes the arguments from a format. Many people read the JSON log of a collector, so its
-// lines hold no name, address, path or content.
-func sentence(format string) string { return placeholder.ReplaceAllString(format, "…") }
-
-// logf is sayf with the time, for servers.
-func (a *app) logf(format string, args ...any) {
-	if a.logger == nil { // its lines have the time already
-		format, args = "%s "+format, append([]any{when(a.Clock.Now())}, args...)
-	}
-	a.sayf(format, args...)
-}
-
-// RunProcess is Run with signals: SIGINT and SIGTERM end the command. SIGHUP ends it too, unless it is
-// a server without a terminal, which reads its keys again. A umask keeps nothing from the owner: the next start could
-// not enter the state directory.
-func (p Program) RunProcess() int {
-	syscall.Umask(syscall.Umask(0o077) &^ 0o700)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop) // the second signal is the system's own: it ends the program at once
-	p.hangup = make(chan os.Signal, 1)
-	signal.Notify(p.hangup, syscall.SIGHUP)
-	return p.Run(ctx)
-}
-
-// heedHangup handles SIGHUP until ctx ends. The signal stays caught: a terminal that closes sends it, and its shell sends
-// it again while the program still clears up.
-func (a *app) heedHangup(ctx context.Context, end func()) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-a.hangup:
-		}
-		if !a.serving.Load() || a.Terminal(a.Stdin) {
-			end()
-			return
-		}
-	}
-}
-
-// running notifies the service manager that the server is ready, and that it stops when ctx ends. over waits
-// for the second notice, and sends it where ctx has ended without it.
-func (a *app) running(ctx context.Context) (over func()) {
-	a.serving.Store(true)
-	a.notify(sdnotify.Ready)
-	stopping := sync.OnceFunc(func() { a.notify(sdnotify.Stopping) })
-	never := context.AfterFunc(ctx, stopping)
-	return func() {
-		if never(); ctx.Err() != nil {
-			stopping()
-		}
-	}
-}
-
-// notify sends a state to the service manager, if there is one. A failure does not stop the server.
-func (a *app) notify(state string) {
-	if err := sdnotify.Send(a.Env, state); err != nil {
-		a.sayf("the service manager does not listen: %v", err)
-	}
 }

@@ -61,7 +61,7 @@ func (a *app) signalCommands() []*cobra.Command {
 			"nothing that a store's own scanner blocks.",
 		RunE: a.onStores(a.clearSuspects),
 	}
-	harmless.Flags().StringVar(&a.flags.reason, "reason", "", "why they are harmless, for the audit log: a `TEXT`")
+	harmless.Flags().StringVar(&a.flags.reason, "reason", "", "a `TEXT` for the audit log: why they are harmless")
 	keep := false
 	rescan := &cobra.Command{
 		Use: "rescan", Short: "What today's rules flag that the last scan did not, and the other way round",

@@ -204,7 +204,7 @@ func (a *app) endWork(row any, failed *work.Failure) error {
 
 // changesWork adds the flags of a change. --reason is the item's own field, so the log's is --why.
 func (a *app) changesWork(c *cobra.Command) *cobra.Command {
-	c.Flags().StringVar(&a.flags.reason, "why", "", "why, for the audit log: a `TEXT`")
+	c.Flags().StringVar(&a.flags.reason, "why", "", "a `TEXT` for the audit log: why")
 	return a.asks(c)
 }
 
