@@ -93,20 +93,18 @@ func (r *returned) store(ctx context.Context, d *Desk, s model.Store, attested m
 		return nil, err
 	}
 	w := &storeSweep{returned: r, s: s, holds: holds, attested: attested, unread: map[string]string{}}
+	// What cannot be listed keeps nothing else from being searched.
 	problems, failed := eachText(ctx, s, func(t model.Text, err error) bool {
 		w.item(ctx, t, err)
 		return true
-	}) // what lies beside the items is searched all the same
+	})
 	if slices.ContainsFunc(problems, func(p string) bool { return !isLink(s, p) }) {
 		w.notSeen("a part of it cannot be listed")
 	}
-	err = eachQuarantined(ctx, s, func(t model.Text, err error) error {
+	failed = errors.Join(failed, eachQuarantined(ctx, s, func(t model.Text, err error) error {
 		w.item(ctx, t, err)
 		return nil
-	})
-	if err != nil {
-		return w.closed, err
-	}
+	}))
 	if err := w.layers(ctx); err != nil {
 		return w.closed, err
 	}
