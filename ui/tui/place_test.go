@@ -68,7 +68,7 @@ func TestCursorStaysWithItsItem(t *testing.T) {
 		d.keys("o").found()
 		d.wants(t, "30,001 of 48,210", "order: ").keys("j").at(t, "Fact 30001 ")
 		// Lists of records.
-		d.keys("7").await("1 of ")
+		d.keys("7").await("1 of at least")
 		d.keys("j", "j", "j", "j").wants(t, "5 of ")
 		d.keys("/").typed("phase:outcome").keys("enter").wants(t, "/phase:outcome")
 		d.keys("j").keys("esc").wants(t, "6 of ")
