@@ -60,6 +60,7 @@ type List[T any] struct {
 	queue   Page[T]     // what its source gave beyond that
 	told    any         // the shape of that page
 	fit     list.Fit    // of the columns
+	refit   bool        // see Refit
 	halves  desk.Halves
 	width   int
 	height  int
@@ -165,6 +166,7 @@ func (p *List[T]) Update(msg any) tea.Cmd {
 			return nil
 		}
 		if msg.Gen == p.Window.Gen {
+			p.anew()
 			p.notice = list.Said{}
 			if len(msg.Pages) > 0 {
 				p.notice = msg.Pages[0].Said
@@ -355,8 +357,18 @@ func (p *List[T]) Refresh() tea.Cmd {
 	return cmd
 }
 
+// Refit takes the widths of the columns from the rows that arrive next, and from none before: what these had is not shown.
+func (p *List[T]) Refit() { p.refit = true }
+
+func (p *List[T]) anew() {
+	if p.refit {
+		p.fit, p.refit = nil, false
+	}
+}
+
 func (p *List[T]) trailed(m list.Trailed[Row[T]]) tea.Cmd {
 	if m.Trail == p.Window.Trail && m.Trail.Anew && m.Trail.Seen == 0 && m.Err == nil {
+		p.anew()
 		p.notice = m.Page.Said
 	}
 	cmd, _ := p.Trailed(m)

@@ -192,6 +192,7 @@ func (o *overview) foldToFit() {
 		}
 		if len(o.drawn(o.stored(), false)) > room {
 			o.foldStores()
+			o.Refit()
 		}
 	}
 }
