@@ -37,19 +37,23 @@ var madeFiles = []struct{ path, form *regexp.Regexp }{
 	{regexp.MustCompile(`^audit/tree/checkpoint$`), regexp.MustCompile(`^` + noteForm + `$`)},
 }
 
-// tilePath matches a tile of the audit log's tree, or of one that an acknowledged break ended (c2sp.org/tlog-tiles), and one that a
-// killed process has not given its name.
-var tilePath = regexp.MustCompile(`^audit/tree(?:\.ended\.[^/]+)?/tile/\d+/(?:x\d{3}/)*(?:\d{3}\.p/\.?(\d+)|\.?\d{3})(\.tmp\.` + hex16 + `)?$`)
+var (
+	// tilePath matches a tile of the audit log's tree, or of one that an acknowledged break ended (c2sp.org/tlog-tiles).
+	tilePath = regexp.MustCompile(`^audit/tree(?:\.ended\.[^/]+)?/tile/\d+/(?:x\d{3}/)*\d{3}(?:\.p/(\d{1,3}))?$`)
+	// unnamedTile matches the last part of a tile that a killed process has not given its name; the part is that name then.
+	unnamedTile = regexp.MustCompile(`\.(\d{1,3})\.tmp\.` + hex16 + `$`)
+)
 
 // isTile reports whether a file is such a tile, of exactly the hashes that its name says; of a killed process at most so many.
-func isTile(path string, size int) bool {
-	name := tilePath.FindStringSubmatch(path)
+func isTile(path string, size int64) bool {
+	named := unnamedTile.ReplaceAllString(path, "$1")
+	name := tilePath.FindStringSubmatch(named)
 	if name == nil {
 		return false
 	}
-	hashes, err := strconv.Atoi(cmp.Or(name[1], "256"))
+	hashes, err := strconv.ParseInt(cmp.Or(name[1], "256"), 10, 64)
 	whole := hashes * sha256.Size
-	return err == nil && (size == whole || name[2] != "" && size < whole)
+	return err == nil && hashes <= 256 && (size == whole || named != path && size < whole)
 }
 
 var (
@@ -83,7 +87,7 @@ var (
 
 // withoutMade returns a file of memdesk's own without what memdesk made. path is below the state directory.
 func withoutMade(path string, file []byte) []byte {
-	if isTile(path, len(file)) {
+	if isTile(path, int64(len(file))) {
 		return nil
 	}
 	for _, f := range madeFiles {
@@ -157,8 +161,18 @@ var loggedNames = regexp.MustCompile(`"(store|actor|inclusion_proof)":\s*"(?:[^"
 // the name of a store, from before this erasure, or of an operator: a log is not rewritten.
 func (x *run) scanOwn(ctx context.Context, path string, f io.ReadSeeker) (rep subject.Report, kept int64, err error) {
 	rep, err = x.m.Scan(ctx, f, nil)
-	if err != nil || rep.Hits == 0 && !tilePath.MatchString(path) {
+	if err != nil {
 		return rep, 0, err
+	}
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return rep, 0, err
+	}
+	if isTile(path, size) { // hashes look like encrypted data
+		rep.Hits, rep.Closed = 0, nil
+	}
+	if rep.Hits == 0 {
+		return rep, 0, nil
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return rep, 0, err
@@ -166,10 +180,6 @@ func (x *run) scanOwn(ctx context.Context, path string, f io.ReadSeeker) (rep su
 	whole, err := io.ReadAll(f)
 	if err != nil {
 		return rep, 0, err
-	}
-	if isTile(path, len(whole)) { // hashes look like encrypted data
-		rep.Hits, rep.Closed = 0, nil
-		return rep, 0, nil
 	}
 	text, log := apart(path, whole)
 	log = withoutMade(path, log)
