@@ -252,10 +252,10 @@ func undoKind(us *Undos) record.Kind[operator.UndoRow] {
 		},
 		Empty: "Nothing is kept: no change of the last weeks can be undone.",
 		Columns: []record.Column{
-			{Title: "AGE", Width: 5, Least: 5, Right: true, Dim: true}, {Title: "CHANGE", Width: 16, Least: 8}, {Title: "STORE", Width: 12, Least: 8}, {Title: "SIZE", Width: 10, Right: true, Dim: true}, {Title: "ITEM", Least: 18},
+			{Title: "AGE", Width: 5, Least: 5, Right: true, Dim: true, Age: true}, {Title: "CHANGE", Width: 16, Least: 8}, {Title: "STORE", Width: 12, Least: 8}, {Title: "SIZE", Width: 10, Right: true, Dim: true}, {Title: "ITEM", Least: 18},
 		},
 		Traits: record.Traits[operator.UndoRow]{Less: map[int]func(a, b operator.UndoRow) int{
-			0: func(a, b operator.UndoRow) int { return b.At.Compare(a.At) }, 3: func(a, b operator.UndoRow) int { return cmp.Compare(a.Bytes, b.Bytes) }}},
+			3: func(a, b operator.UndoRow) int { return cmp.Compare(a.Bytes, b.Bytes) }}},
 		Crumb:  func(u operator.UndoRow) safetext.Text { return d.Esc.LineMax(path.Base(u.Item), prose.MaxTitle) },
 		Fetch:  us.fetch,
 		Detail: func(_ context.Context, raw operator.UndoRow) *text.Page { return undoText(d, raw) },
@@ -319,8 +319,8 @@ func undoRecord(d *desk.Desk, u operator.UndoRow) record.Row[operator.UndoRow] {
 		}
 		name = esc.Sprintf("%s and %s more  %s", esc.LineMax(base, prose.MaxTitle), prose.Group(len(u.Items)-1), esc.LineMax(dir, prose.MaxTitle))
 	}
-	return record.Row[operator.UndoRow]{Key: u.ID, Raw: u, Cells: []safetext.Text{
-		esc.Const(d.Time.Age(u.At)), esc.Line(changeWord(u)), esc.Line(u.Store), esc.Const(keptSize(u)), name,
+	return record.Row[operator.UndoRow]{Key: u.ID, Raw: u, At: u.At, Cells: []safetext.Text{
+		{}, esc.Line(changeWord(u)), esc.Line(u.Store), esc.Const(keptSize(u)), name,
 	}}
 }
 

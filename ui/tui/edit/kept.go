@@ -35,9 +35,8 @@ func keptKind(ed *Edits) record.Kind[drafts.Kept] {
 	d := ed.D
 	return record.Kind[drafts.Kept]{
 		Noun: "text", Empty: "No text was put aside: every one that you wrote was saved, or thrown away by you.", Name: "kept",
-		Columns: []record.Column{{Title: "WHEN", Width: 21, Dim: true}, {Title: "AGE", Width: 5, Least: 5, Right: true, Dim: true}, {Title: "SIZE", Width: 10, Right: true, Dim: true}, {Title: "NAME", Least: 20}},
+		Columns: []record.Column{{Title: "WHEN", Width: 21, Dim: true}, {Title: "AGE", Width: 5, Least: 5, Right: true, Dim: true, Age: true}, {Title: "SIZE", Width: 10, Right: true, Dim: true}, {Title: "NAME", Least: 20}},
 		Traits: record.Traits[drafts.Kept]{Less: map[int]func(a, b drafts.Kept) int{
-			1: func(a, b drafts.Kept) int { return b.At.Compare(a.At) },
 			2: func(a, b drafts.Kept) int { return cmp.Compare(a.Bytes, b.Bytes) },
 		}},
 		Fetch: func(_ context.Context, q operator.PageQuery) (record.Page[drafts.Kept], error) {
@@ -49,8 +48,8 @@ func keptKind(ed *Edits) record.Kind[drafts.Kept] {
 				return record.Page[drafts.Kept]{}, model.Errorf(model.Unavailable, "kept texts", "%s", d.Esc.Err(err).String())
 			}
 			out := record.OnePage(all, func(_ int, k drafts.Kept) (record.Row[drafts.Kept], bool) {
-				return record.Row[drafts.Kept]{Key: k.Name, Raw: k, Cells: []safetext.Text{
-					d.Esc.Const(prose.Moment(k.At)), d.Esc.Const(d.Time.Age(k.At)), d.Esc.Const(prose.Size(k.Bytes)), d.Esc.LineMax(k.Name, prose.MaxTitle),
+				return record.Row[drafts.Kept]{Key: k.Name, Raw: k, At: k.At, Cells: []safetext.Text{
+					d.Esc.Const(prose.Moment(k.At)), {}, d.Esc.Const(prose.Size(k.Bytes)), d.Esc.LineMax(k.Name, prose.MaxTitle),
 				}}, q.Matches(k.Name)
 			})
 			out.Said = list.Said{Text: d.Esc.Sprintf("Texts that were not saved stay here for %d days.", int(drafts.Keep/(24*time.Hour))), Calm: true}

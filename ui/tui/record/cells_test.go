@@ -1,19 +1,24 @@
 package record
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"memdesk/internal/clock"
 	"memdesk/internal/safetext"
+	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/desk/desktest"
 	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/text"
 )
 
 // The last cell of a row must have the room of the columns that the row lacks. A cell that is too wide must be cut
@@ -37,6 +42,32 @@ func TestCellsOfARow(t *testing.T) {
 	}
 	if got := p.fit.Width(1, 99); got != 3 {
 		t.Errorf("the second column takes %d columns: a cell over several columns must not count", got)
+	}
+}
+
+// TestAgesGoOn: an age must be true while it is looked at, on the screen and read out, and must sort by its time.
+func TestAgesGoOn(t *testing.T) {
+	d := desktest.New()
+	p := New(d, Kind[string]{Columns: []Column{{Title: "AGE", Width: 5, Right: true, Age: true}, {Title: "TOY"}},
+		Fetch: func(context.Context, operator.PageQuery) (out Page[string], _ error) {
+			for key, at := range map[string]int64{"old": 0, "young": 240} {
+				out.Rows = append(out.Rows, Row[string]{Key: key, At: time.Unix(at, 0), Cells: []safetext.Text{{}, d.Esc.Line(key)}})
+			}
+			return out, nil
+		},
+		Detail: func(context.Context, string) *text.Page { return text.NewPage(nil, "") },
+	})
+	p.sorted = sorting{column: 1}
+	runAll(p, p.Resize(120, 20))
+	runAll(p, p.Enter())
+	d.Time.Clock = clock.Fixed(time.Unix(300, 0))
+	for i, want := range []string{" 1m young", " 5m old"} {
+		if got := ansi.Strip(p.drawRow(p.Window.Rows[i], false, 12, []int{5, 0})); !strings.Contains(got, want) {
+			t.Errorf("row %d: %q, want %q", i, got, want)
+		}
+	}
+	if _, err := p.ReadPage(t.Context(), "", 2); err != nil || p.Row(0).String() != "age 1m, toy young" {
+		t.Errorf("read out: %q, %v", p.Row(0), err)
 	}
 }
 

@@ -86,7 +86,10 @@ func (k *Kind[T]) fitted(fit *list.Fit, rows []Row[T]) {
 				break // it takes what is left
 			}
 			width := t.Width()
-			if t.String() == desk.Nobody { // it tells as much as an empty cell
+			switch {
+			case k.Columns[i].Age && !r.At.IsZero():
+				width = prose.MaxAge
+			case t.String() == desk.Nobody: // it tells as much as an empty cell
 				width = 0
 			}
 			if i+1 == k.Badge {
@@ -123,8 +126,8 @@ func (p *List[T]) drawRow(rec Row[T], at bool, width int, widths []int) string {
 		st.Mark(r, p.Marks.Has(rec.Key))
 	}
 	r.Find = p.D.Found(p.Query)
-	for i, t := range rec.Cells {
-		tone := rec.tone(i)
+	for i := range rec.Cells {
+		t, tone := p.text(rec, i), rec.tone(i)
 		pt := st.Toned(tone)
 		if tone == paint.ToneInfo && p.Kind.Columns[i].Dim {
 			pt = st.Dim

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 	"strings"
+	"time"
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
@@ -22,6 +23,7 @@ type Column struct {
 	Least int // kept for lack of room, and what the last one needs; 0: it shrinks and goes first
 	Right bool
 	Dim   bool // it supports the others: a size, an age, a kind
+	Age   bool // the age of the rows; the youngest sort first
 }
 
 // Row is one row, escaped when its page arrived.
@@ -30,6 +32,7 @@ type Row[T any] struct {
 	Cells []safetext.Text         // fewer than the columns: the last one takes the room of those that are missing
 	Tones []paint.Tone            // of the cells; shorter is padded with toneInfo
 	Runs  map[int][]paint.Stretch // parts of a cell with a look of their own; nil: none
+	At    time.Time               // its age is written anew whenever an Age column is drawn; zero: the cell stays
 	Raw   T
 }
 
@@ -67,6 +70,14 @@ func Cut[S, T any](all []S, stamp string, q operator.PageQuery, row func(i int, 
 		out.Next = stamp + ":" + strconv.Itoa(i)
 	}
 	return out, nil
+}
+
+// text is a cell as it reads now.
+func (p *List[T]) text(r Row[T], i int) safetext.Text {
+	if p.Kind.Columns[i].Age && !r.At.IsZero() {
+		return p.D.Esc.Const(p.D.Time.Age(r.At))
+	}
+	return r.Cells[i]
 }
 
 func (r Row[T]) tone(i int) paint.Tone {

@@ -67,8 +67,8 @@ func (p *List[T]) Row(n int) safetext.Text {
 		return p.Kind.Tell(esc, rec.Raw)
 	}
 	var parts []safetext.Text
-	for i, c := range rec.Cells {
-		title := strings.ToLower(p.Kind.Columns[i].Title)
+	for i := range rec.Cells {
+		c, title := p.text(rec, i), strings.ToLower(p.Kind.Columns[i].Title)
 		switch {
 		case c.IsEmpty():
 		case strings.HasPrefix(c.String(), title+" "):

@@ -82,7 +82,7 @@ func (p *List[T]) sortedFetch(fetch func(context.Context, operator.PageQuery) (P
 		}
 	}
 	at := by.column - 1
-	less := p.Kind.Less[at]
+	less, age := p.Kind.Less[at], p.Kind.Columns[at].Age
 	return func(ctx context.Context, q operator.PageQuery) (Page[T], error) {
 		if q.Cursor != "" {
 			return fetch(ctx, q)
@@ -117,6 +117,8 @@ func (p *List[T]) sortedFetch(fetch func(context.Context, operator.PageQuery) (P
 			case n != 0:
 			case less != nil:
 				n = less(a.Raw, b.Raw)
+			case age:
+				n = b.At.Compare(a.At)
 			default:
 				n = list.Natural(a.Cells[at].String(), b.Cells[at].String())
 			}

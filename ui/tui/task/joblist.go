@@ -50,8 +50,8 @@ func (w *Underway) Jobs(address int) desk.Listing { return record.Of(w.D, jobsKi
 func jobsKind(w *Underway) record.Kind[jobRow] {
 	d := w.D
 	return record.Kind[jobRow]{
-		Noun: "job", Empty: "No long work is on record: nothing runs, and nothing has run lately.", Name: "jobs", Traits: record.Traits[jobRow]{Badge: 1, Less: map[int]func(a, b jobRow) int{3: func(a, b jobRow) int { return b.Started.Compare(a.Started) }}},
-		Columns: []record.Column{{Title: "STATE", Width: 18, Least: 12}, {Title: "KIND", Width: 11, Dim: true}, {Title: "PROGRESS", Width: 26, Least: 19}, {Title: "AGE", Width: 5, Least: 5, Right: true, Dim: true}, {Title: "WHAT", Least: 16}},
+		Noun: "job", Empty: "No long work is on record: nothing runs, and nothing has run lately.", Name: "jobs", Traits: record.Traits[jobRow]{Badge: 1},
+		Columns: []record.Column{{Title: "STATE", Width: 18, Least: 12}, {Title: "KIND", Width: 11, Dim: true}, {Title: "PROGRESS", Width: 26, Least: 19}, {Title: "AGE", Width: 5, Least: 5, Right: true, Dim: true, Age: true}, {Title: "WHAT", Least: 16}},
 		Fetch:   w.fetchJobs,
 		Detail:  func(_ context.Context, raw jobRow) *text.Page { return jobText(d, raw) },
 		Field:   func(raw jobRow) string { return string(raw.ID) },
@@ -103,8 +103,8 @@ func jobRecord(d *desk.Desk, row jobRow) record.Row[jobRow] {
 			t = paint.ToneWarn
 		}
 	}
-	return record.Row[jobRow]{Key: string(row.ID), Raw: row, Tones: []paint.Tone{t}, Cells: []safetext.Text{
-		esc.Line(word), esc.LineMax(JobKind(row.Kind), prose.MaxTitle), JobProgress(esc, row.Status), esc.Const(d.Time.Age(row.Started)), esc.LineMax(row.Title, prose.MaxTitle),
+	return record.Row[jobRow]{Key: string(row.ID), Raw: row, At: row.Started, Tones: []paint.Tone{t}, Cells: []safetext.Text{
+		esc.Line(word), esc.LineMax(JobKind(row.Kind), prose.MaxTitle), JobProgress(esc, row.Status), {}, esc.LineMax(row.Title, prose.MaxTitle),
 	}}
 }
 

@@ -18,7 +18,10 @@ const MaxTitle = 600
 // Clock writes times for people, relative to an injected clock.
 type Clock struct{ Clock clock.Clock }
 
-// Age is how long ago t was, in at most four columns: 12s, 5m, 3h, 20d, 3y.
+// MaxAge is the width of the widest age.
+const MaxAge = 4
+
+// Age is how long ago t was, in at most MaxAge columns: 12s, 5m, 3h, 20d, 3y.
 func (c Clock) Age(t time.Time) string {
 	if t.IsZero() {
 		return "?"

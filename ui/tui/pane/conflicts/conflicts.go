@@ -33,13 +33,12 @@ func New(d *pane.Bench, at int) (p desk.Listing, find func(model.Ref) tea.Cmd) {
 		Pane: at, Noun: "conflict",
 		Empty: "Nothing is in conflict.",
 		Columns: []record.Column{
-			{Title: "STORE", Width: 11, Least: 9}, {Title: "BASE", Width: 23, Least: 16}, {Title: "SURE", Width: 9, Least: 9, Dim: true}, {Title: "STATE", Width: 12, Least: 12}, {Title: "AGE", Width: 5, Least: 5, Right: true, Dim: true}, {Title: "COPY", Width: 40, Dim: true}, {Title: "TOOL", Least: 9, Dim: true},
+			{Title: "STORE", Width: 11, Least: 9}, {Title: "BASE", Width: 23, Least: 16}, {Title: "SURE", Width: 9, Least: 9, Dim: true}, {Title: "STATE", Width: 12, Least: 12}, {Title: "AGE", Width: 5, Least: 5, Right: true, Dim: true, Age: true}, {Title: "COPY", Width: 40, Dim: true}, {Title: "TOOL", Least: 9, Dim: true},
 		},
 		Traits: record.Traits[conflict.Copy]{Badge: 4, Worst: true, Poll: true,
 			Store: func(c conflict.Copy) string { return c.Store },
 			Less: map[int]func(a, b conflict.Copy) int{
 				1: func(a, b conflict.Copy) int { return list.Natural(path.Base(a.Target), path.Base(b.Target)) },
-				4: func(a, b conflict.Copy) int { return b.At.Compare(a.At) },
 			}},
 	}
 	kind.Missing = cmp.Or(act.When(d.Conflicts == nil, "no source of conflicts is attached to this console: memdesk conflicts list shows them"), d.Closed(operator.ReadContent, "the texts of conflicts"))
@@ -127,8 +126,8 @@ func conflictRecord(d *desk.Desk, c conflict.Copy) record.Row[conflict.Copy] {
 	}
 	sure := esc.Const(strings.TrimPrefix(string(c.Confidence), string(names.Certain))) // the usual is silent: the others stand out
 	return record.Row[conflict.Copy]{
-		Key: c.Store + "\x00" + c.ID, Raw: c, Tones: []paint.Tone{3: conflictTone(c)},
-		Cells: []safetext.Text{esc.Line(c.Store), base, sure, esc.Const(operator.ConflictState(c)), esc.Const(d.Time.Age(c.At)), own, tool},
+		Key: c.Store + "\x00" + c.ID, Raw: c, At: c.At, Tones: []paint.Tone{3: conflictTone(c)},
+		Cells: []safetext.Text{esc.Line(c.Store), base, sure, esc.Const(operator.ConflictState(c)), esc.Const("?"), own, tool},
 	}
 }
 

@@ -34,11 +34,10 @@ func (p *watch) kind(at int) record.Kind[observed] {
 	return record.Kind[observed]{
 		Pane: at, Name: "health", Noun: "store", Empty: desk.NoStores,
 		Columns: []record.Column{
-			{Title: "STORE", Width: 16, Least: 10}, {Title: "HEALTH", Width: 8, Least: 8, Dim: true}, {Title: "LATENCY", Width: 9, Least: 9, Right: true, Dim: true}, {Title: "CHECKED", Width: 9, Right: true, Dim: true}, {Title: "KIND", Width: 12, Dim: true}, {Title: "MESSAGE", Least: 24, Dim: true},
+			{Title: "STORE", Width: 16, Least: 10}, {Title: "HEALTH", Width: 8, Least: 8, Dim: true}, {Title: "LATENCY", Width: 9, Least: 9, Right: true, Dim: true}, {Title: "CHECKED", Width: 9, Right: true, Dim: true, Age: true}, {Title: "KIND", Width: 12, Dim: true}, {Title: "MESSAGE", Least: 24, Dim: true},
 		},
 		Traits: record.Traits[observed]{Badge: 2, Store: func(o observed) string { return o.name }, Less: map[int]func(a, b observed) int{
 			2: func(a, b observed) int { return cmp.Compare(a.report.Latency, b.report.Latency) },
-			3: func(a, b observed) int { return b.report.Status.CheckedAt.Compare(a.report.Status.CheckedAt) },
 		}},
 		Fetch: func(_ context.Context, q operator.PageQuery) (record.Page[observed], error) {
 			return record.OnePage(*p.latest.Load(), func(_ int, o observed) (record.Row[observed], bool) { // stores are few
@@ -103,14 +102,13 @@ func (o observed) tone() paint.Tone {
 
 func (p *watch) row(o observed) record.Row[observed] {
 	esc, status := p.d.Esc, o.report.Status
-	row := record.Row[observed]{Key: o.name, Raw: o}
+	row := record.Row[observed]{Key: o.name, At: status.CheckedAt, Raw: o}
 	word, tone, message, told := "..", paint.ToneInfo, esc.Const("checking"), paint.ToneInfo
-	var latency, age safetext.Text
+	var latency safetext.Text
 	if o.known {
 		if latency = esc.Const("-"); status.OK { // how soon it failed says nothing
 			latency = esc.Const(prose.Latency(o.report.Latency))
 		}
-		age = esc.Const(p.d.Time.Age(status.CheckedAt))
 		tone = o.tone()
 		word = map[paint.Tone]string{paint.ToneGood: "OK", paint.ToneWarn: "look", paint.ToneBad: "down"}[tone]
 		switch {
@@ -132,7 +130,7 @@ func (p *watch) row(o observed) record.Row[observed] {
 			}
 		}
 	}
-	row.Cells = []safetext.Text{esc.Line(o.name), esc.Const(word), latency, age, esc.Line(o.kind), message}
+	row.Cells = []safetext.Text{esc.Line(o.name), esc.Const(word), latency, {}, esc.Line(o.kind), message}
 	row.Tones = []paint.Tone{1: tone, 5: told}
 	return row
 }

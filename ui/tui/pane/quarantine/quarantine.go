@@ -31,11 +31,10 @@ func New(d *pane.Bench, at int, stories *Stories) desk.Listing {
 		Pane: at, Noun: "entry", Tell: tellEntry,
 		Empty: "Nothing is quarantined.",
 		Columns: []record.Column{
-			{Title: "STORE", Width: 11, Least: 9}, {Title: "SOURCE", Width: 22, Least: 16}, {Title: "NOW", Width: 11, Least: 11}, {Title: "AGE", Width: 5, Right: true, Dim: true}, {Title: "RULE, MATCH", Width: 48, Least: 16},
+			{Title: "STORE", Width: 11, Least: 9}, {Title: "SOURCE", Width: 22, Least: 16}, {Title: "NOW", Width: 11, Least: 11}, {Title: "AGE", Width: 5, Right: true, Dim: true, Age: true}, {Title: "RULE, MATCH", Width: 48, Least: 16},
 		},
 		Traits: record.Traits[operator.QuarantineEntry]{Badge: 3, Worst: true, Poll: true,
-			Store: func(e operator.QuarantineEntry) string { return e.Store },
-			Less:  map[int]func(a, b operator.QuarantineEntry) int{3: func(a, b operator.QuarantineEntry) int { return b.At.Compare(a.At) }}},
+			Store: func(e operator.QuarantineEntry) string { return e.Store }},
 	}
 	if d.Origins != nil { // before the rule, which takes the rest
 		kind.Columns = slices.Insert(kind.Columns, len(kind.Columns)-1, record.Column{Title: "ORIGIN", Width: pane.OriginWidth, Least: 8, Dim: true})
@@ -274,7 +273,7 @@ func quarantineRecord(d *desk.Desk, e operator.QuarantineEntry) record.Row[opera
 	if at.IsZero() && e.Writer != nil { // a live item is in no quarantine, but was written
 		at = e.Writer.At
 	}
-	cells := []safetext.Text{esc.Line(e.Store), prose.NameFirst(esc, e.Source), esc.Const(now), esc.Const(d.Time.Age(at)), what}
+	cells := []safetext.Text{esc.Line(e.Store), prose.NameFirst(esc, e.Source), esc.Const(now), esc.Const("?"), what}
 	if d.Origins != nil {
 		who := esc.Const(desk.Nobody)
 		if e.Writer != nil {
@@ -284,7 +283,7 @@ func quarantineRecord(d *desk.Desk, e operator.QuarantineEntry) record.Row[opera
 		tones = slices.Insert(tones, min(len(tones), len(cells)-2), paint.ToneInfo)
 	}
 	return record.Row[operator.QuarantineEntry]{
-		Key: e.Store + "\x00" + e.ID, Raw: e, Tones: tones, Cells: cells}
+		Key: e.Store + "\x00" + e.ID, Raw: e, At: at, Tones: tones, Cells: cells}
 }
 
 type verdict struct {

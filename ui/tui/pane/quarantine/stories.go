@@ -75,12 +75,11 @@ func storyKind(sa *Stories) record.Kind[review.Story] {
 		Noun: "story", Tell: tellStory, Name: "stories",
 		Empty: "Nothing is blocked, and nothing looks planted.",
 		Columns: []record.Column{
-			{Title: "WRITTEN BY", Width: 17, Least: 12}, {Title: "ITEMS", Width: 6, Least: 6, Right: true, Dim: true}, {Title: "GIVEN", Width: 6, Least: 6, Right: true, Dim: true}, {Title: "AGE", Width: 5, Least: 5, Right: true, Dim: true}, {Title: "THE FIRST", Width: 24, Least: 14}, {Title: "SIGNALS", Least: 14},
+			{Title: "WRITTEN BY", Width: 17, Least: 12}, {Title: "ITEMS", Width: 6, Least: 6, Right: true, Dim: true}, {Title: "GIVEN", Width: 6, Least: 6, Right: true, Dim: true}, {Title: "AGE", Width: 5, Least: 5, Right: true, Dim: true, Age: true}, {Title: "THE FIRST", Width: 24, Least: 14}, {Title: "SIGNALS", Least: 14},
 		},
 		Traits: record.Traits[review.Story]{Badge: 6, Worst: true, Less: map[int]func(a, b review.Story) int{
 			1: func(a, b review.Story) int { return cmp.Compare(len(a.Parts), len(b.Parts)) },
 			2: func(a, b review.Story) int { return cmp.Compare(a.Recalled, b.Recalled) },
-			3: func(a, b review.Story) int { return b.Last.Compare(a.Last) },
 		}},
 		Field: func(s review.Story) string { return model.Ref{Store: s.Parts[0].Store, ID: s.Parts[0].ID}.String() },
 		Datum: storyDatum,
@@ -178,10 +177,10 @@ func (sa *Stories) row(s review.Story) record.Row[review.Story] {
 		writer = desk.WriterCell(esc, origin.Row{Writer: origin.Writer{Actor: s.Source}})
 	}
 	return record.Row[review.Story]{
-		Key: s.Source + "\x00" + s.Session + "\x00" + first.Store + "\x00" + first.ID, Raw: s,
+		Key: s.Source + "\x00" + s.Session + "\x00" + first.Store + "\x00" + first.ID, Raw: s, At: s.Last,
 		Tones: []paint.Tone{5: tone},
 		Cells: []safetext.Text{writer, esc.Const(prose.Group(len(s.Parts))), esc.Const(prose.Group(s.Recalled)),
-			esc.Const(sa.D.Time.Age(s.Last)), prose.NameFirst(esc, cmp.Or(first.Name, first.ID)), esc.Join(words, ", ")},
+			esc.Const("?"), prose.NameFirst(esc, cmp.Or(first.Name, first.ID)), esc.Join(words, ", ")},
 	}
 }
 
