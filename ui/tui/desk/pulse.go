@@ -32,7 +32,17 @@ type Pulse struct {
 // Ask notes a question to a source with a stamp.
 func (u *Pulse) Ask(stamp string, now time.Time) { u.stamp, u.Asked = stamp, now }
 
-// Read notes an answer that has the list from its start.
+// Answered notes the answer to a question for all rows shown. Its source took so long: the answer may have waited.
+func (u *Pulse) Answered(now time.Time, took time.Duration, err error) {
+	if err != nil {
+		u.Failed(now)
+	} else {
+		u.Read(now)
+	}
+	u.Took = min(u.Took, took)
+}
+
+// Read notes that the shown rows are as the source has them.
 func (u *Pulse) Read(now time.Time) {
 	u.end(now)
 	u.at = now

@@ -53,7 +53,6 @@ type List[T any] struct {
 	Entered bool
 	rest    list.Rest
 	sorted  sorting
-	stamp   string // of a source that grows by itself
 	pulse   desk.Pulse
 	size    model.Count // of the list without a filter, when last seen
 	read    []Row[T]    // the last page read out

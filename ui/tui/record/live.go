@@ -70,16 +70,11 @@ func (p *List[T]) ticked() tea.Cmd {
 
 // grown fetches the list again when its stamp has changed.
 func (p *List[T]) grown(m liveStamp) tea.Cmd {
-	was := p.stamp
-	p.stamp = m.stamp
-	if m.stamp == "" { // the source cannot say whether it has grown
-		p.pulse.Failed(p.D.Time.Clock.Now())
-		return p.Window.Refresh()
-	}
-	if was == m.stamp { // the first stamp counts too: the list may be older
-		p.pulse.Read(p.D.Time.Clock.Now())
+	now := p.D.Time.Clock.Now()
+	if m.stamp != "" && !p.pulse.Due(m.stamp, now, 0) { // the first stamp is due: the list may be older
 		return nil
 	}
+	p.pulse.Ask(m.stamp, now)
 	return p.Window.Refresh()
 }
 
@@ -88,9 +83,8 @@ func (p *List[T]) arrived(page list.Fetched[Row[T]]) tea.Cmd {
 	was, _ := p.Window.Current()
 	// A cursor on the newest row stays on the newest row.
 	newest := p.Kind.Live != nil && page.How == list.ArriveRefresh && p.Window.Sel == 0
-	if page.Gen == p.Window.Gen && page.Err == nil && len(page.Pages) > 0 && page.Pages[0].At == (list.From{Limit: page.Pages[0].At.Limit}) {
-		p.pulse.Read(p.D.Time.Clock.Now())
-		p.pulse.Took = min(p.pulse.Took, page.Took)
+	if p.Window.Renews(page) {
+		p.pulse.Answered(p.D.Time.Clock.Now(), page.Took, page.Err)
 	}
 	cmd := p.Window.Arrive(page)
 	if newest {

@@ -216,3 +216,34 @@ func TestAnEditIsNoSlowSource(t *testing.T) {
 		t.Errorf("the source took %s", p.pulse.Took)
 	}
 }
+
+// TestPulse: a list is as fresh as its newest answer about all rows shown, wherever they begin. One that failed is
+// asked for again although its source stands still.
+func TestPulse(t *testing.T) {
+	d, fetched, down := desktest.New(), 0, false
+	p := New(d, Kind[string]{Columns: []Column{{Title: "TOY"}},
+		Live: func(context.Context) string { return "" },
+		Fetch: func(context.Context, operator.PageQuery) (out Page[string], err error) {
+			if fetched++; down {
+				err = model.Errorf(model.Unavailable, "toys", "the attic is locked")
+			}
+			return out, err
+		},
+		Detail: func(context.Context, string) *text.Page { return text.NewPage(nil, "") },
+	})
+	p.Window.Fetch = p.fetcher()
+	p.arrived(list.Fetched[Row[string]]{How: list.ArriveRefresh, Pages: []Page[string]{{At: list.From{Cursor: "50"}}}})
+	if !p.pulse.Known() {
+		t.Error("a refresh far down the list does not count")
+	}
+	for i, c := range []struct {
+		stamp string
+		down  bool
+		want  int
+	}{{"a", true, 1}, {"a", false, 2}, {"a", false, 2}, {"b", false, 3}, {"", false, 4}} {
+		down = c.down
+		if runAll(p, p.Update(liveStamp{c.stamp})); fetched != c.want {
+			t.Errorf("%d: fetched %d times, want %d", i, fetched, c.want)
+		}
+	}
+}

@@ -198,6 +198,11 @@ func (w *Window[T]) Arrive(m Fetched[T]) tea.Cmd {
 	return w.ahead()
 }
 
+// Renews reports whether an answer is about all rows shown; a neighbour page leaves the others as old as they are.
+func (w *Window[T]) Renews(m Fetched[T]) bool {
+	return m.Gen == w.Gen && (m.How == ArriveReset || m.How == ArriveRefresh)
+}
+
 // Drop ends an automatic refresh of a frozen list, if m is its answer and nobody has asked for it since.
 func (w *Window[T]) Drop(m Fetched[T]) bool {
 	if m.Gen != w.Gen || m.How != ArriveRefresh || !w.Quiet || w.again {

@@ -109,18 +109,6 @@ func (l *items) goTo(at desk.ScopeOf, hidden bool, id string) tea.Cmd {
 	return tea.Batch(list, find, l.layout(), l.reader.Open(pane.Reading{Ref: model.Ref{Store: at.Store, ID: id}}, false), l.reader.FromTop())
 }
 
-// read notes the age of the list, from an answer with the list's start.
-func (l *items) read(m list.Fetched[ItemRow]) {
-	switch now := l.d.Time.Clock.Now(); {
-	case m.Gen != l.Window.Gen || m.How != list.ArriveReset && m.How != list.ArriveRefresh:
-	case m.Err != nil:
-		l.pulse.Failed(now)
-	default:
-		l.pulse.Read(now)
-		l.pulse.Took = min(l.pulse.Took, m.Took)
-	}
-}
-
 // leave keeps the list being left, and returns the kept list of the target place.
 func (l *items) leave(to desk.ScopeOf) (back leftPlace) {
 	l.left = slices.DeleteFunc(l.left, func(p leftPlace) bool {
@@ -219,7 +207,9 @@ func (l *items) fetched(m list.Fetched[ItemRow]) tea.Cmd {
 		l.pulse.Failed(l.d.Time.Clock.Now())
 		return nil
 	}
-	l.read(m)
+	if l.Window.Renews(m) {
+		l.pulse.Answered(l.d.Time.Clock.Now(), m.Took, m.Err)
+	}
 	cmd := l.Window.Arrive(m)
 	l.fitted() // the widths of the cells decide the layout
 	cmd = tea.Batch(cmd, l.layout())
