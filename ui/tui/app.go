@@ -190,8 +190,8 @@ func (a *App) Deliver(m loop.Reply) tea.Cmd {
 func (a *App) deliverOver(msg any) tea.Cmd {
 	switch msg := msg.(type) {
 	case text.LaidOut:
-		if a.Pages.Overlay != nil {
-			a.Pages.Overlay.Pager.Arrive(msg)
+		for o := a.Pages.Overlay; o != nil; o = o.under {
+			o.Pager.Arrive(msg)
 		}
 		if a.D.Modal.Dialog != nil && a.D.Modal.Dialog.Pager != nil {
 			a.D.Modal.Dialog.Pager.Arrive(msg)
@@ -242,8 +242,8 @@ func (a *App) resize(width, height int) tea.Cmd {
 	if a.Side != nil {
 		cmds = append(cmds, a.Side.List.Resize(w, h))
 	}
-	if a.Pages.Overlay != nil {
-		cmds = append(cmds, a.Pages.Overlay.Pager.Resize(a.Pages.size(a.Pages.Overlay)))
+	for o := a.Pages.Overlay; o != nil; o = o.under {
+		cmds = append(cmds, o.Pager.Resize(a.Pages.size(o)))
 	}
 	if a.D.Modal.Dialog != nil && a.D.Modal.Dialog.Pager != nil {
 		cmds = append(cmds, a.D.Modal.Dialog.Pager.Resize(a.D.Modal.BoxWidth(a.D.Modal.Dialog)-2, h))

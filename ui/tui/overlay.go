@@ -24,6 +24,7 @@ type overlay struct {
 	words string    // words that filter the page's lines
 	box   bool      // drawn as a box where the text has room
 	help  bool      // of the keys: ? closes it
+	under *overlay  // the page whose keys a help explains; nil: it is of the pane
 	acts  []act.Act // of its text
 }
 
@@ -100,8 +101,8 @@ func (ps *pages) newOverlay(title string) *overlay {
 }
 
 func (ps *pages) overlayBindings() []act.Act {
-	closed := func() tea.Cmd { ps.Overlay = nil; return nil }
-	help := act.Act{Keys: []string{"?"}, Name: "help", Doc: "the keys of the pane", Do: ps.openHelp}
+	closed := func() tea.Cmd { ps.Overlay = ps.Overlay.under; return nil }
+	help := act.Act{Keys: []string{"?"}, Name: "help", Doc: "the keys of this page", Do: ps.openHelp}
 	if ps.Overlay.help {
 		help = act.Act{Keys: []string{"?"}, Doc: "close this page", Do: closed}
 	}
@@ -121,7 +122,7 @@ func (ps *pages) overlayBindings() []act.Act {
 		{Keys: []string{"esc", "q", "enter"}, Show: "esc", Name: "close", Doc: "close this page", Do: closed}, help,
 		{Keys: []string{":"}, Name: "command", Doc: commandWords, Do: ps.a.Line.openCommand},
 		{Keys: []string{"down", "j"}, Show: "Up Down", Name: "scroll", Doc: "one line down", Do: func() tea.Cmd { return ps.Overlay.Pager.Move(1) }},
-		act.Undo.With(ps.a.D.Undos.Refusal, func() tea.Cmd { closed(); return ps.a.D.Undos.Last() }), // the page may be of the act that it undoes
+		act.Undo.With(ps.a.D.Undos.Refusal, func() tea.Cmd { ps.Overlay = nil; return ps.a.D.Undos.Last() }), // the page may be of the act that it undoes
 	}, act.Movement(ps.Overlay.Pager, "line"), ps.a.paneBindings())
 }
 
@@ -162,14 +163,20 @@ func (ps *pages) noticeLines() []text.Line {
 
 // openHelp lists the keys that work here and everywhere, from the bindings.
 func (ps *pages) openHelp() tea.Cmd {
-	ps.Overlay = nil // its keys are not the pane's
-	cmd := ps.openOverlay("Help: "+ps.a.paneName(), ps.helpLines())
-	ps.Overlay.help = true
+	page, name := ps.Overlay, ps.a.paneName()
+	if page != nil {
+		name = page.Title.String()
+	}
+	cmd := ps.openOverlay("Help: "+name, ps.helpLines())
+	ps.Overlay.help, ps.Overlay.under = true, page
 	return cmd
 }
 
-// Help is the key table of the current place.
+// Help is the key table of the current place. The keys of the pane do nothing on a page that covers it.
 func (ps *pages) Help() []act.Section {
+	if ps.Overlay != nil {
+		return []act.Section{{Title: ps.Overlay.Title.String() + ", here", Acts: ps.a.Keys()}}
+	}
 	return []act.Section{
 		{Title: ps.a.paneName() + ", here", Acts: customKeys(ps.a.O.Keys).of(append(ps.a.searchKeys(), ps.a.pane().Bindings()...))},
 		{Title: "everywhere", Acts: customKeys(ps.a.O.Keys).of(ps.a.global())},

@@ -64,4 +64,15 @@ func TestPaneIsOneLine(t *testing.T) {
 	if help := a.Pages.Help(); len(help) != 2 || help[0].Title != "Toys, here" {
 		t.Errorf("the help has no keys of the new pane: %v", help)
 	}
+	run(a.Page("News", text.NewPage(nil, "a new toy"))) // the keys of the pane do nothing there
+	if help := a.Pages.Help(); len(help) != 1 || help[0].Title != "News, here" {
+		t.Errorf("the help has no keys of the page: %v", help)
+	}
+	for _, want := range []string{"Help: News", "News"} {
+		_, cmd = a.Update(tea.KeyPressMsg{Code: '?', Text: "?"})
+		run(cmd)
+		if o := a.Pages.Overlay; o == nil || o.Title.String() != want {
+			t.Fatalf("the page is %+v, want %s", o, want)
+		}
+	}
 }

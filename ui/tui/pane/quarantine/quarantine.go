@@ -59,7 +59,7 @@ func New(d *pane.Bench, at int, stories *Stories) desk.Listing {
 	}
 	kind.Detail, kind.Facts = shown(false), shown(true)
 	kind.Keys = func(p *record.List[operator.QuarantineEntry]) []act.Act {
-		return []act.Act{
+		out := []act.Act{
 			act.Release.With(act.Unless(p.None, func() string { return edit.NoRelease(d.Desk, p.Here()) }), func() tea.Cmd { return d.Edits.Release(p.Here()) }),
 			act.Delete.With(func() string { return en.noDiscard(p) }, func() tea.Cmd { return en.discardHere(p) }),
 			d.Takebacks.Key(p.None, func() func(context.Context) (change.Writing, bool) {
@@ -72,14 +72,17 @@ func New(d *pane.Bench, at int, stories *Stories) desk.Listing {
 				}
 			}),
 			act.Stories.With(stories.refusal, func() tea.Cmd { return d.Frame.Beside("Stories", false, stories.List) }),
-			act.SameRule.With(p.None, func() tea.Cmd {
-				rule := p.Here()
-				return p.Marks.All(func(r record.Row[operator.QuarantineEntry]) bool {
-					e := r.Raw
-					return e.Category == rule.Category && e.Pattern == rule.Pattern && e.Problem == ""
-				})
-			}),
 		}
+		if p.Full { // nobody sees what is marked under a page
+			return out
+		}
+		return append(out, act.SameRule.With(p.None, func() tea.Cmd {
+			rule := p.Here()
+			return p.Marks.All(func(r record.Row[operator.QuarantineEntry]) bool {
+				e := r.Raw
+				return e.Category == rule.Category && e.Pattern == rule.Pattern && e.Problem == ""
+			})
+		}))
 	}
 	kind.Crumb = func(e operator.QuarantineEntry) safetext.Text { return d.Esc.LineMax(e.Source, prose.MaxTitle) }
 	kind.Marking, kind.Name, kind.Datum = true, "quarantine", edit.QuarantineDatum
