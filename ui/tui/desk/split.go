@@ -24,9 +24,12 @@ type Halves struct {
 
 // stand says whether a list stands above its detail in a wide pane, and for what that was decided.
 type stand struct {
-	above, short bool
-	width, rows  int // width 0: it is decided anew as soon as the rows are known
+	above       bool
+	width, rows int // width 0: it is decided anew as soon as the rows are known
 }
+
+// Anew has the place of the list decided anew: nobody looks at it yet.
+func (s *stand) Anew() { s.width = 0 }
 
 // Asks are what a list and its detail ask of their pane.
 type Asks struct {
@@ -81,7 +84,7 @@ func (d *Desk) Split(was Halves, a Asks) Halves {
 	return Halves{ListWidth: a.Width, ListHeight: list, DetailWidth: a.Width - 2, DetailHeight: a.Height - list - 1, stand: was.stand}
 }
 
-// again decides where the list stands; only its first rows, another width and a step over the limit change that.
+// again decides where the list stands, by its first rows and at another width: rows that come while one looks move nothing.
 func (s stand) again(a Asks, beside Halves) stand {
 	if a.Width < a.Beside {
 		s.above, s.width, s.rows = true, a.Width, cmp.Or(a.Rows, s.rows)
@@ -91,12 +94,11 @@ func (s stand) again(a Asks, beside Halves) stand {
 		s.width = 0
 		return s
 	}
-	short := a.Rows <= a.Height/3
-	if a.Width != s.width || short != s.short {
+	if a.Width != s.width {
 		wants := a.Two && beside.DetailWidth < WideDetail && a.Width >= WideDetail+2
-		s.above = short && a.Cuts != nil && (wants || a.Cuts(beside.ListWidth))
+		s.above = a.Rows <= a.Height/3 && a.Cuts != nil && (wants || a.Cuts(beside.ListWidth))
 	}
-	s.short, s.width, s.rows = short, a.Width, a.Rows
+	s.width, s.rows = a.Width, a.Rows
 	return s
 }
 

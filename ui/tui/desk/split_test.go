@@ -38,7 +38,7 @@ func TestAShortListLeavesItsRoom(t *testing.T) {
 	}
 }
 
-// TestAShortListStandsAbove its detail where that shows more; nothing but the rows of another list, the limit and the
+// TestAShortListStandsAbove its detail where that shows more; nothing but another list, another visit and the
 // width may change where it stands.
 func TestAShortListStandsAbove(t *testing.T) {
 	d := desktest.New()
@@ -64,6 +64,7 @@ func TestAShortListStandsAbove(t *testing.T) {
 		wide       bool
 		want       string
 		begin      bool // another list
+		visit      bool
 		listHeight int
 	}{
 		{why: "no rows yet", width: 120, cuts: cuts, want: "beside"},
@@ -78,14 +79,19 @@ func TestAShortListStandsAbove(t *testing.T) {
 		{why: "ctrl+w again", width: 119, rows: 8, cuts: fits, want: "above", listHeight: 9},
 		{why: "a line that was moved", width: 119, rows: 8, cuts: cuts, moved: 500, want: "beside"},
 		{why: "the last short one", width: 119, rows: 12, cuts: cuts, want: "above", listHeight: 13},
-		{why: "over the limit", width: 119, rows: 13, cuts: cuts, want: "beside"},
-		{why: "back", width: 119, rows: 12, cuts: cuts, want: "above", listHeight: 13},
+		{why: "over the limit", width: 119, rows: 13, cuts: cuts, want: "above", listHeight: 14},
+		{why: "another visit", width: 119, rows: 13, cuts: cuts, visit: true, want: "beside"},
+		{why: "back under the limit", width: 119, rows: 12, cuts: cuts, want: "beside"},
+		{why: "another visit", width: 119, rows: 12, cuts: cuts, visit: true, want: "above", listHeight: 13},
 		{why: "a list that fits", width: 120, rows: 3, cuts: fits, begin: true, want: "beside"},
 		{why: "two texts", width: 120, rows: 3, two: true, cuts: fits, begin: true, want: "above", listHeight: 4},
 		{why: "two texts without room", width: 101, rows: 3, two: true, cuts: fits, begin: true, want: "beside"},
 		{why: "two texts with room beside the list", width: 200, rows: 3, two: true, cuts: fits, begin: true, want: "beside"},
 		{why: "a list that folds", width: 120, rows: 3, begin: true, want: "beside"},
 	} {
+		if c.visit {
+			f.Anew()
+		}
 		if c.begin {
 			f = desk.Halves{}
 		}

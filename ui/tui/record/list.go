@@ -115,7 +115,8 @@ func (p *List[T]) Enter() tea.Cmd {
 		return p.Watch()
 	}
 	if p.Entered {
-		return tea.Batch(p.Window.Refresh(), p.Watch())
+		p.halves.Anew()
+		return tea.Batch(p.Layout(), p.Window.Refresh(), p.Watch())
 	}
 	p.Entered = true
 	if p.Window.Loading[list.ArriveReset] { // a filter has asked for it
