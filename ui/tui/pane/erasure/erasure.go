@@ -133,7 +133,7 @@ func Keys(d *pane.Bench) (plan, layers []act.Act) {
 // New returns the pane, and what counts the due requests from then on.
 func New(d *pane.Bench, at int) (desk.Listing, func() tea.Cmd) {
 	p := &screen{}
-	rq := &requests{D: d, List: p}
+	rq := &requests{D: d, List: p, folds: map[string]folds{}}
 	kind := record.Kind[operator.ErasureRequest]{
 		Pane: at, Noun: "request", Name: "erasures",
 		Empty: "No erasure requests. Press `a` to file one.",

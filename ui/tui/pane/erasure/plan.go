@@ -316,12 +316,25 @@ func (f *folds) toggle(fold string) {
 	f.open[fold] = !f.open[fold]
 }
 
+func (f folds) copied() folds {
+	open := map[string]bool{}
+	maps.Copy(open, f.open)
+	return folds{on: f.on, open: open}
+}
+
 // openPlan lists the current plan, with the cursor at a place of it; nil: at its start.
 func (rq *requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 	d := rq.D
 	shown := planPages{folds: folds{on: true}}
+	if left, ok := rq.folds[r.ID]; ok {
+		shown.folds = left.copied()
+	}
 	if at != nil {
 		shown.folds = at.folds
+	}
+	turn := func(fold string) {
+		shown.turn(fold)
+		rq.folds[r.ID] = shown.kept()
 	}
 	kind := record.Kind[planRow]{
 		Noun: "step", Tell: tellPlan, Marking: true, Heading: func(raw planRow) bool { return raw.step == nil || !raw.decidable() }, Empty: "Nothing in any store names the person.",
@@ -348,7 +361,7 @@ func (rq *requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 			return rq.planText(ctx, now, raw)
 		},
 		Keys: func(p *record.List[planRow]) []act.Act {
-			return append(foldKeys(p, &shown), planKeys(rq, p, r, &shown)...)
+			return append(foldKeys(p, turn), planKeys(rq, p, r, &shown)...)
 		},
 		Crumb: func(raw planRow) safetext.Text {
 			switch {
@@ -417,9 +430,7 @@ func (s *planPages) shape() any {
 func (s *planPages) kept() folds {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	open := map[string]bool{}
-	maps.Copy(open, s.open)
-	return folds{on: s.on, open: open}
+	return s.copied()
 }
 
 type planSource interface {
@@ -589,7 +600,7 @@ func (r planRow) most() (most int64) {
 }
 
 // foldKeys list the steps of a store or a layer, or fold them away.
-func foldKeys(p *record.List[planRow], shown *planPages) []act.Act {
+func foldKeys(p *record.List[planRow], turn func(fold string)) []act.Act {
 	fold := func() (string, bool) {
 		if p.Browser == nil { // the key table
 			return "all", false
@@ -604,7 +615,7 @@ func foldKeys(p *record.List[planRow], shown *planPages) []act.Act {
 	if at, open := fold(); at != "" {
 		unfold := act.Unfold.With(p.None, func() tea.Cmd { // with a reason, so that it waits for a row on its way
 			at, _ := fold()
-			shown.turn(at)
+			turn(at)
 			return p.Window.Refresh()
 		})
 		if open {
@@ -616,7 +627,7 @@ func foldKeys(p *record.List[planRow], shown *planPages) []act.Act {
 		return out
 	}
 	return append(out, act.UnfoldAll.With(nil, func() tea.Cmd {
-		shown.turn("")
+		turn("")
 		return p.Window.Refresh()
 	}))
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
+
 	"memdesk/backends"
 	"memdesk/gdpr"
 	"memdesk/internal/safetext"
@@ -142,7 +144,7 @@ func TestARedactionShowsItsMetadata(t *testing.T) {
 func TestUnfoldWaitsForItsRow(t *testing.T) {
 	p := record.New(desktest.New(), record.Kind[planRow]{})
 	p.Window.Rows = []record.Row[planRow]{{Raw: planRow{store: &gdpr.StorePlan{Store: "graph"}, steps: stepCount{forget: 1}}}}
-	k, ok := act.Find(foldKeys(p, &planPages{}), "enter")
+	k, ok := act.Find(foldKeys(p, (&planPages{}).turn), "enter")
 	if !ok || k.Why == nil {
 		t.Error("enter folds the row that is about to go")
 	}
@@ -279,5 +281,35 @@ func TestADamagedRequestIsInTheTab(t *testing.T) {
 	p := &screen{List: record.New(d, record.Kind[operator.ErasureRequest]{})}
 	if got := p.dueOf(nil, gdpr.Damaged{errors.New("its file is damaged")}); !got.unread {
 		t.Errorf("%+v", got)
+	}
+}
+
+// shelf keeps the list that was opened last.
+type shelf struct {
+	desk.Frame
+	list desk.Listing
+}
+
+func (s *shelf) Beside(_ string, _ bool, list func(int) desk.Listing) tea.Cmd {
+	s.list = list(9)
+	return nil
+}
+
+// TestAPlanStaysUnfolded: an operator who leaves a plan and comes back finds it as it was; another plan begins folded.
+func TestAPlanStaysUnfolded(t *testing.T) {
+	d, shown := desktest.New(), &shelf{}
+	d.Frame = shown
+	rq := &requests{D: &pane.Bench{Desk: d}, folds: map[string]folds{}}
+	open := func(id string) (folded any) {
+		var r operator.ErasureRequest
+		r.ID = id
+		rq.openPlan(r, nil)
+		return shown.list.(*record.List[planRow]).Kind.Shape()
+	}
+	folded := open("er-1")
+	all, _ := act.Find(shown.list.OwnKeys(), act.UnfoldAll.Keys[0])
+	all.Do()
+	if again, other := open("er-1"), open("er-2"); again == folded || other != folded {
+		t.Errorf("the plan is %v and another one %v; one that nobody has unfolded is %v", again, other, folded)
 	}
 }
