@@ -25,8 +25,9 @@ import (
 type Undos struct {
 	D    *desk.Desk
 	Work *task.Underway
-	Acts [][]string // undo entries of this session, the last act last
-	some bool       // an act of this session left the reach of z
+	Acts [][]string               // undo entries of this session, the last act last
+	some bool                     // an act of this session left the reach of z
+	Back func(store, item string) // hears of each item whose change was undone; nil: nobody
 }
 
 // Refusal says why z takes nothing back; the reason of the last act comes first.
@@ -105,7 +106,7 @@ func (us *Undos) Entry(id string) tea.Cmd {
 		if why := us.noRestore(rows[i]); why != "" {
 			return nil, d.Esc.Sprintf("not undone: %s", why)
 		}
-		return undoDialog(d, rows[i]), safetext.Text{}
+		return us.dialog(rows[i]), safetext.Text{}
 	})
 }
 
@@ -195,8 +196,8 @@ func changeWord(u operator.UndoRow) string {
 	return u.Op
 }
 
-func undoDialog(d *desk.Desk, u operator.UndoRow) *dialog.Dialog {
-	esc := d.Esc
+func (us *Undos) dialog(u operator.UndoRow) *dialog.Dialog {
+	d, esc := us.D, us.D.Esc
 	items, title := itemsOf(u), esc.Sprintf("Undo the %s of %s?", esc.Line(changeWord(u)), esc.LineMax(u.Item, prose.MaxTitle))
 	if len(items) > 1 {
 		title = esc.Sprintf("Undo the %s of %s?", esc.Line(changeWord(u)), prose.Plural(len(items), "item"))
@@ -214,13 +215,13 @@ func undoDialog(d *desk.Desk, u operator.UndoRow) *dialog.Dialog {
 	lines = append(lines, text.Line{Value: esc.Const("If the item has changed since, nothing is overwritten."), Kind: text.Note})
 	return &dialog.Dialog{
 		Title: esc.Const("Undo"), Lines: lines, Body: effects(esc, items),
-		Choices: []dialog.Choice{{Verb: "Undo", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted { return doUndo(d, ctx, u, f.Reason) }}},
+		Choices: []dialog.Choice{{Verb: "Undo", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted { return us.undo(ctx, u, f.Reason) }}},
 	}
 }
 
-// doUndo runs in a command.
-func doUndo(d *desk.Desk, ctx context.Context, u operator.UndoRow, why string) dialog.Acted {
-	esc := d.Esc
+// undo runs in a command.
+func (us *Undos) undo(ctx context.Context, u operator.UndoRow, why string) dialog.Acted {
+	d, esc := us.D, us.D.Esc
 	done, err := d.Acts.Restore(ctx, u.ID, why)
 	switch {
 	case errors.Is(err, model.Conflict):
@@ -234,6 +235,14 @@ func doUndo(d *desk.Desk, ctx context.Context, u operator.UndoRow, why string) d
 		word += " with " + prose.Plural(done.Relations, done.Fell)
 	}
 	out := dialog.Acted{Ok: true, Undone: []string{u.ID}, Text: esc.Sprintf("%s: %s; :undo lists what can be undone", word, nameOf(esc, u))}
+	out.Beside = func() tea.Cmd {
+		if us.Back != nil {
+			for _, it := range itemsOf(u) {
+				us.Back(u.Store, it.Item)
+			}
+		}
+		return nil
+	}
 	if len(done.Warnings) > 0 {
 		head := []text.Line{{Value: out.Text, Kind: text.Title}, {Kind: text.Blank}}
 		out.Title, out.Page = "Undo", text.NewPage(append(head, text.Lines(esc, text.Alert, done.Warnings)...), "")
@@ -266,7 +275,7 @@ func undoKind(us *Undos) record.Kind[operator.UndoRow] {
 		},
 		Keys: func(p *record.List[operator.UndoRow]) []act.Act {
 			return []act.Act{act.Restore.With(act.Unless(p.None, func() string { return us.noRestore(p.Here()) }), func() tea.Cmd {
-				ask := d.Modal.Show(undoDialog(d, p.Here()))
+				ask := d.Modal.Show(us.dialog(p.Here()))
 				if p.Full { // the entry goes, and the page must not show another one
 					ask = tea.Batch(p.Back(), ask)
 				}

@@ -180,8 +180,9 @@ func (p *List[T]) Update(msg any) tea.Cmd {
 		}
 		p.Kind.fitted(&p.fit, p.Window.Rows)
 		if at := slices.IndexFunc(p.Window.Rows, func(r Row[T]) bool { return r.Key == p.Pick }); at >= 0 && p.Pick != "" {
-			p.Pick = ""
-			cmd = tea.Batch(cmd, p.Window.Move(at-p.Window.Sel))
+			if p.Pick = ""; !p.Full { // a page keeps its row
+				cmd = tea.Batch(cmd, p.Window.Move(at-p.Window.Sel))
+			}
 		}
 		return tea.Batch(cmd, p.Layout(), p.follow())
 	case detailed:

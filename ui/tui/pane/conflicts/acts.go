@@ -28,6 +28,28 @@ import (
 type resolutions struct {
 	d    *pane.Bench
 	list *record.List[conflict.Copy]
+	done map[string]bool // keys of the rows resolved by this session: an undo takes the cursor there again
+}
+
+func key(store, id string) string { return store + "\x00" + id }
+
+// resolved notes what was resolved, and goes on with after, which may be nil.
+func (rs *resolutions) resolved(c conflict.Copy, after func() tea.Cmd) func() tea.Cmd {
+	return func() tea.Cmd {
+		rs.done[key(c.Store, c.ID)] = true
+		if after == nil {
+			return nil
+		}
+		return after()
+	}
+}
+
+// undone takes the cursor to a conflict whose resolution was undone, as soon as the list has it.
+func (rs *resolutions) undone(store, item string) {
+	if at := key(store, item); rs.done[at] {
+		rs.list.Pick = at
+		delete(rs.done, at)
+	}
 }
 
 // take asks whether to keep one side of a conflict.
@@ -121,7 +143,7 @@ func (rs *resolutions) doResolve(ctx context.Context, c conflict.Copy, ch confli
 		word = took.done
 	}
 	out := edit.Took(rs.d.Desk, done, word, path.Base(c.Target), "Resolved")
-	out.Beside = rs.after(c, done)
+	out.Beside = rs.resolved(c, rs.after(c, done))
 	return out
 }
 

@@ -28,7 +28,8 @@ import (
 
 // New is the pane that triages conflict copies; find shows the conflict of an item.
 func New(d *pane.Bench, at int) (p desk.Listing, find func(model.Ref) tea.Cmd) {
-	rs := &resolutions{d: d}
+	rs := &resolutions{d: d, done: map[string]bool{}}
+	d.Undos.Back = rs.undone
 	kind := record.Kind[conflict.Copy]{
 		Pane: at, Noun: "conflict",
 		Empty: "Nothing is in conflict.",
@@ -126,7 +127,7 @@ func conflictRecord(d *desk.Desk, c conflict.Copy) record.Row[conflict.Copy] {
 	}
 	sure := esc.Const(strings.TrimPrefix(string(c.Confidence), string(names.Certain))) // the usual is silent: the others stand out
 	return record.Row[conflict.Copy]{
-		Key: c.Store + "\x00" + c.ID, Raw: c, At: c.At, Tones: []paint.Tone{3: conflictTone(c)},
+		Key: key(c.Store, c.ID), Raw: c, At: c.At, Tones: []paint.Tone{3: conflictTone(c)},
 		Cells: []safetext.Text{esc.Line(c.Store), base, sure, esc.Const(operator.ConflictState(c)), esc.Const("?"), own, tool},
 	}
 }

@@ -83,10 +83,29 @@ func TestAPageCountsNoOther(t *testing.T) {
 	for next, want := range map[string]string{"": "1 redundant: D removes them", "2": "some are redundant: D removes them"} {
 		d := desktest.New(backends.Member{Name: "notes", Store: model.Store{Name: "notes"}})
 		d.Conflicts, d.Acts = paged{next: next}, struct{ desk.Acts }{}
-		p, _ := New(&pane.Bench{Desk: d}, 0)
+		p, _ := New(pane.NewBench(d), 0)
 		page, err := p.(*record.List[conflict.Copy]).Kind.Fetch(t.Context(), operator.PageQuery{})
 		if got := page.Said.Text.String(); err != nil || got != want {
 			t.Errorf("next %q: %q, %v; want %q", next, got, err, want)
+		}
+	}
+}
+
+// TestAnUndoneConflictHasTheCursor: z brings a conflict back, and the next key must be about it. The undo of any other
+// act moves no cursor here.
+func TestAnUndoneConflictHasTheCursor(t *testing.T) {
+	d := pane.NewBench(desktest.New())
+	p, _ := New(d, 0)
+	rs := resolutions{d: d, list: p.(*record.List[conflict.Copy]), done: map[string]bool{}}
+	c := conflict.Copy{Store: "notes", ID: "plan (copy).md"}
+	for i, want := range []string{"", key(c.Store, c.ID), ""} {
+		if i == 1 {
+			rs.resolved(c, nil)()
+		}
+		rs.list.Pick = ""
+		rs.undone(c.Store, c.ID)
+		if got := rs.list.Pick; got != want {
+			t.Errorf("%d: the cursor goes to %q, want %q", i, got, want)
 		}
 	}
 }
