@@ -335,9 +335,9 @@ func erased(act, r audit.Row) bool {
 		r.Reason == "" && r.NameState == audit.NameAbsent && (r.Action == "retain" || r.Action == "forget")
 }
 
-// written are the writes of an act in its one store; an erased reason is empty.
+// written are the writes of an act, in its one store if it has one; an erased reason is empty.
 func written(act, r audit.Row) bool {
-	return r.Store == act.Store && r.Reason == act.Reason && (r.Action == "retain" || r.Action == "forget")
+	return (act.Store == "" || r.Store == act.Store) && r.Reason == act.Reason && (r.Action == "retain" || r.Action == "forget")
 }
 
 // Unsearched says that a lookup by name could not judge records.

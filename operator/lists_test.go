@@ -387,7 +387,7 @@ func TestAStoreThatIsGoneSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// TestAnActHasItsSteps: what an erasure and a resolve did through others is in their row; a step that failed, another
+// TestAnActHasItsSteps: what an erasure, a resolve and a take back did through others is in their row; a step that failed, another
 // act of the same time and every record that a filter asks for stand for themselves.
 func TestAnActHasItsSteps(t *testing.T) {
 	log, err := audit.Open(audit.Options{Dir: filepath.Join(t.TempDir(), "audit"), Actor: audit.Actor{ID: "ana"}})
@@ -420,6 +420,12 @@ func TestAnActHasItsSteps(t *testing.T) {
 	resolve := begin("newer", audit.Entry{Action: "resolve", Store: "a", Target: "a:y"})
 	end(begin("newer", audit.Entry{Action: "retain", Store: "a", Target: "a:y"}), audit.OK)
 	end(resolve, audit.OK)
+	takeback := begin("", audit.Entry{Action: "takeback"}) // it is of no one store
+	for _, store := range []string{"a", "b"} {
+		end(begin("", audit.Entry{Action: "forget", Store: store}), audit.OK)
+	}
+	end(begin("stale", audit.Entry{Action: "forget", Store: "a"}), audit.OK)
+	end(takeback, audit.OK)
 	s := trailOf(log, clock.System{}, nil, "")
 	rows := func(filter string) (out []string) {
 		page, err := s.Events(t.Context(), PageQuery{Limit: 100, Filter: filter})
@@ -434,7 +440,7 @@ func TestAnActHasItsSteps(t *testing.T) {
 		slices.Sort(out)
 		return out
 	}
-	if got, want := rows(""), []string{"gdpr-erase ok 3", "resolve ok 1", "retain ok 0", "scrub failed 0"}; !slices.Equal(got, want) {
+	if got, want := rows(""), []string{"forget ok 0", "gdpr-erase ok 3", "resolve ok 1", "retain ok 0", "scrub failed 0", "takeback ok 2"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got, want := rows("scrub"), []string{"scrub failed 0", "scrub ok 0"}; !slices.Equal(got, want) {

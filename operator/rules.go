@@ -94,7 +94,7 @@ var (
 var rules = map[Act]rule{
 	Create: {agents: true, changes: true}, Edit: {agents: true, changes: true}, Append: {agents: true, changes: true},
 	Forget: {agents: true, changes: true}, Restore: {changes: true, steps: written}, Release: {changes: true, steps: written}, Resolve: {changes: true, steps: written},
-	Takeback: {changes: true}, Copy: {changes: true}, ExportStore: {roles: officer, readers: true}, Repair: {changes: true}, Reindex: {changes: true}, Migrate: {changes: true},
+	Takeback: {changes: true, steps: written}, Copy: {changes: true}, ExportStore: {roles: officer, readers: true}, Repair: {changes: true}, Reindex: {changes: true}, Migrate: {changes: true},
 	MakeStore: {changes: true}, ChangeWork: {changes: true},
 	Request: {roles: officer}, Plan: {roles: officer}, Hold: {roles: officer}, Unhold: {roles: officer}, Choose: {roles: officer},
 	Extend: {roles: officer}, Pause: {roles: officer}, Resume: {roles: officer}, Identify: {roles: officer}, Withdraw: {roles: officer},
