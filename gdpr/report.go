@@ -118,7 +118,11 @@ func (d *Desk) StatusReport(ctx context.Context, id string) (receipt.Report, err
 			erase = d.EraseCommand(&r) + " (a newer plan)"
 		}
 	}
+	about := func(p Problem, l receipt.Layer) bool { return p.Store == l.Store && p.What == l.Reason }
 	for _, p := range out.Problems {
+		if slices.ContainsFunc(out.Layers, func(l receipt.Layer) bool { return !receipt.Passes(l.Verdict) && about(p, l) }) {
+			continue // it is told with its layer
+		}
 		do := erase
 		if p.Replan && of == r.PlanHash {
 			do = replan(plan)
@@ -139,9 +143,14 @@ func (d *Desk) StatusReport(ctx context.Context, id string) (receipt.Report, err
 		}
 	}
 	for _, l := range out.Layers {
-		if !receipt.Passes(l.Verdict) {
-			rep.Left = append(rep.Left, leftIn(&r, out, l, plan, erase))
+		if receipt.Passes(l.Verdict) {
+			continue
 		}
+		left := leftIn(&r, out, l, plan, erase)
+		if of == r.PlanHash && slices.ContainsFunc(out.Problems, func(p Problem) bool { return p.Replan && about(p, l) }) {
+			left.Do = replan(plan)
+		}
+		rep.Left = append(rep.Left, left)
 	}
 	rep.Left = append(rep.Left, d.unreached(&r, out)...)
 	return rep, nil

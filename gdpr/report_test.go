@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"memdesk/backends"
 	"memdesk/gdpr"
 	"memdesk/gdpr/receipt"
 	"memdesk/model"
@@ -111,6 +112,41 @@ func TestTheReportOfAChangedItem(t *testing.T) {
 	}
 	if n != 1 {
 		t.Errorf("left: %+v", rep.Left)
+	}
+}
+
+// TestTheReportOfAClosedStore: what is left of a store that is not open, or is another one now, must be said once.
+func TestTheReportOfAClosedStore(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	p := w.plan(w.file().ID)
+	members := w.fleet.Members()
+	for i := range members {
+		switch members[i].Name {
+		case "db":
+			members[i].Err = model.Errorf(model.Unavailable, "open", "no such disk")
+		case "agent":
+			members[i].Store.Place, members[i].Store.Location = "elsewhere", "elsewhere"
+		}
+	}
+	w.fleet = backends.NewFleet(members, nil)
+	if _, err := w.erase(p); err != nil {
+		t.Fatal(err)
+	}
+	rep, err := w.desk.StatusReport(t.Context(), p.Request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for store, do := range map[string]string{"db": "put the store right", "agent": "memdesk gdpr plan "} {
+		var said []receipt.Left
+		for _, l := range rep.Left {
+			if l.Store == store {
+				said = append(said, l)
+			}
+		}
+		if len(said) != 1 || said[0].Layer != "items" || !strings.HasPrefix(said[0].Do, do) {
+			t.Errorf("%s: %+v, want one layer and the advice %q", store, said, do)
+		}
 	}
 }
 
