@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"memdesk/backends/seam/claude"
 	"memdesk/backends/seam/crewship"
+	"memdesk/backends/seam/openclaw"
 	"memdesk/backends/seam/vault"
 	"memdesk/internal/clock"
 	"memdesk/model"
@@ -24,6 +26,12 @@ func TestAPrivateNoteStaysPrivate(t *testing.T) {
 		"vault": {"", func(dir string) (model.Store, error) {
 			return vault.Open(t.Context(), vault.Config{Name: "s", Path: dir, LockRoot: filepath.Join(t.TempDir(), "locks")})
 		}, 0o644},
+		"claude": {"projects/p/memory/", func(dir string) (model.Store, error) {
+			return claude.Open(t.Context(), claude.Config{Name: "s", Path: dir})
+		}, 0o644},
+		"openclaw": {"memory/", func(dir string) (model.Store, error) {
+			return openclaw.Open(t.Context(), openclaw.Config{Name: "s", Path: dir})
+		}, 0o644},
 		"crewship": {"daily/", func(dir string) (model.Store, error) {
 			return crewship.Open(t.Context(), crewship.Config{Name: "s", Path: dir})
 		}, 0o664},
@@ -31,6 +39,11 @@ func TestAPrivateNoteStaysPrivate(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), ".memory")
 		if err := os.MkdirAll(filepath.Join(dir, c.below), 0o700); err != nil {
 			t.Fatal(err)
+		}
+		for _, sign := range []string{"AGENTS.md", "SOUL.md"} { // of a workspace of OpenClaw
+			if err := os.WriteFile(filepath.Join(dir, sign), []byte("text\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
 		s, err := c.open(dir)
 		if err != nil {

@@ -3,7 +3,6 @@ package seam
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"time"
 
 	"memdesk/backends/seam/internal/rootdir"
@@ -15,8 +14,8 @@ type Edit struct {
 	Data   []byte
 	Remove bool
 	Keep   bool
-	// Without are the bits of the store's own mode that a new file does not get.
-	Without fs.FileMode
+	// Kept has the mode that a file which is made again had before; nil: it gets the store's own.
+	Kept *model.Beside
 }
 
 // Changed describes the side effects of a change.
@@ -131,5 +130,5 @@ func (d *Dir) attempt(ctx context.Context, op string, root *rootdir.Dir, held He
 	if err := root.MkdirAll(name(at.Parent()), d.opt.RootMode); err != nil {
 		return rootdir.Swapped{}, err
 	}
-	return root.Swap(at.Key(), seen, edit.Data, rootdir.New{Mode: d.opt.FileMode &^ edit.Without, Inherit: true}, now, guard)
+	return root.Swap(at.Key(), seen, edit.Data, rootdir.New{Mode: rootdir.Again(d.opt.FileMode, edit.Kept), Inherit: true}, now, guard)
 }

@@ -667,6 +667,22 @@ func TestNothingThroughALinkedDirectory(t *testing.T) {
 	}
 }
 
+// TestARenamedMemoryIsListed: it brings the mode of its file, which says nothing of the index.
+func TestARenamedMemoryIsListed(t *testing.T) {
+	dir := plant(t, t.TempDir(), mem+"MEMORY.md", "- [Weir](weir.md)\n", mem+"weir.md", typed)
+	s := open(t, dir)
+	must(t, os.Chmod(filepath.Join(dir, mem, "weir.md"), 0o644))
+	file, err := s.FileOf(t.Context(), mem+"weir.md")
+	must(t, err)
+	_, err = s.Provider.Retain(t.Context(), model.RetainRequest{ID: mem + "new.md", Mode: model.Replace, Content: typed, IfMatch: model.Absent, Beside: file})
+	must(t, err)
+	index, err := os.ReadFile(filepath.Join(dir, mem, "MEMORY.md"))
+	must(t, err)
+	if info, err := os.Stat(filepath.Join(dir, mem, "new.md")); err != nil || info.Mode().Perm() != 0o644 || !strings.Contains(string(index), "(new.md)") {
+		t.Errorf("%v, %v\n%s", info.Mode(), err, index)
+	}
+}
+
 // TestLastMemory: a store whose last memory was forgotten must open again, or no undo finds it.
 func TestLastMemory(t *testing.T) {
 	for _, files := range [][]string{{"a.md", "a", "MEMORY.md", "- [a](a.md)\n"}, {"a.md", "a", "MEMORY.md", "# Mill\n- [a](a.md)\n"}, {mem + "a.md", "a"}, {"agent-memory/b/a.md", "a"}, {"GEMINI.md", "a", "settings.json", "{}"}} {

@@ -204,6 +204,9 @@ const loaded = "a session that runs keeps the index that it has loaded"
 
 // wrote updates the index of a written memory. After an undo it reports only the lines that did not come back.
 func (s *store) wrote(ctx context.Context, id string, old *string, text string, req model.RetainRequest) (warnings []string) {
+	if b := req.Beside; b != nil && !req.Restore && len(b.Lines) == 0 && len(b.Rows) > 0 { // a renamed memory brings the mode of its file alone
+		req.Beside = nil
+	}
 	with := req.Beside
 	const long = "the index is longer than what a session loads, 200 lines or 25 KB: the rest is not loaded"
 	index, file, ok := s.place(id)

@@ -211,7 +211,7 @@ func (s *store) write(ctx context.Context, to target, req model.RetainRequest) (
 	if err := model.FromContext(ctx, "retain"); err != nil {
 		return model.RetainResult{}, err
 	}
-	if err := dir.Write(to.label, out.data, rootdir.New{Mode: fileMode &^ rootdir.Barred(req.Beside), Inherit: true}); err != nil {
+	if err := dir.Write(to.label, out.data, rootdir.New{Mode: rootdir.Again(fileMode, req.Beside), Inherit: true}); err != nil {
 		return model.RetainResult{}, err
 	}
 	return model.RetainResult{ID: to.id(), Bytes: int64(len(out.data)), Revision: revisionOf(out.data), Warnings: out.warnings}, nil

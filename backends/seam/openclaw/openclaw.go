@@ -378,7 +378,10 @@ func (s *store) check(op, id string) error {
 }
 
 // wrote and removed say how to bring the index up to date (OC8).
-func (s *store) wrote(_ context.Context, id string, _ *string, _ string, _ model.RetainRequest) []string {
+func (s *store) wrote(_ context.Context, id string, _ *string, _ string, req model.RetainRequest) []string {
+	if req.Restore { // an undo warns of what did not come back
+		return nil
+	}
 	return []string{"the index does not know it yet: " + s.reindex(id)}
 }
 

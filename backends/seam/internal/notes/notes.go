@@ -112,12 +112,9 @@ func (s *store) value(snap *snapshot) model.Store {
 		Features: withBinary(s.cfg.Features),
 		Notes:    append([]string{}, s.cfg.Notes...),
 		Provider: s, Browser: s, Names: s, Texts: s, Conflicts: s, Maintainer: s, Watcher: s,
-		Address: s.address, Closer: s.resident.Close,
+		Address: s.address, Keep: s.keep, Closer: s.resident.Close,
 	}
-	switch l := s.cfg.Layout; {
-	case l == nil: // a new file may be read by all; those with a layout of their own are private
-		out.Keep = s.keep
-	case l.Beside != nil:
+	if l := s.cfg.Layout; l != nil && l.Beside != nil {
 		out.Beside, out.Rewrites = l.Beside, l.Rewrites
 	}
 	for _, p := range snap.problems() {

@@ -63,7 +63,7 @@ func (s *store) Retain(ctx context.Context, req model.RetainRequest) (model.Reta
 		if err == nil {
 			out, err = evaluate(to, ask, old, exists)
 		}
-		return seam.Edit{Data: out.data, Without: rootdir.Barred(req.Beside)}, err
+		return seam.Edit{Data: out.data, Kept: req.Beside}, err
 	})
 	warnings := append(out.warnings, s.noteDisplaced(to.at.Key(), done, s.clock.Now().UTC())...)
 	if err != nil {

@@ -16,17 +16,21 @@ func (d *Dir) Kept(name string) ([]model.BesideRow, error) {
 	return []model.BesideRow{{Table: model.FileRow, Cells: []model.BesideCell{{Column: "mode", Type: model.CellInteger, Value: strconv.FormatUint(uint64(mode), 10)}}}}, nil
 }
 
-// Barred are the bits that the mode of a kept file lacks, which may be all; 0 where none is kept.
-func Barred(b *model.Beside) fs.FileMode {
+// readBits let everybody read a file.
+const readBits = 0o444
+
+// Again is the mode of a file that is made again: the kept one, with no other bits than the store's own and those that
+// let others read. It is the store's own where none is kept.
+func Again(own fs.FileMode, b *model.Beside) fs.FileMode {
 	if b == nil {
-		return 0
+		return own
 	}
 	for _, r := range b.Rows {
 		if r.Table == model.FileRow && len(r.Cells) == 1 {
 			if mode, err := strconv.ParseUint(r.Cells[0].Value, 10, 32); err == nil {
-				return fs.ModePerm &^ fs.FileMode(mode)
+				return fs.FileMode(mode) & (own | readBits)
 			}
 		}
 	}
-	return 0
+	return own
 }
