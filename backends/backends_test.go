@@ -258,6 +258,22 @@ func TestPolicyOrder(t *testing.T) {
 	}
 }
 
+// TestAMissingPath: every kind says alike that a path is not there. The official memory server makes its file itself.
+func TestAMissingPath(t *testing.T) {
+	reg := backends.Builtin()
+	for _, name := range reg.Names() {
+		k, _ := reg.Kind(name)
+		if !k.NeedsPath || name == "mcpgraph" {
+			continue
+		}
+		c := backends.StoreConfig{Name: "s", Kind: name, Path: filepath.Join(t.TempDir(), "gone")}
+		fleet := backends.Open(t.Context(), reg, []backends.StoreConfig{c}, backends.Env{}, backends.Policy{})
+		if _, err := fleet.Store("s"); !errors.Is(err, model.NotFound) || !strings.Contains(err.Error(), `path "gone" does not exist; check it`) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestReopen(t *testing.T) {
 	stores := map[string]*fake{}
 	fleet := backends.Open(t.Context(), kindOf(t, stores), configs("late"), backends.Env{}, backends.Policy{Audit: backends.Unrecorded})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -297,7 +298,9 @@ func openWithin(ctx context.Context, timeout time.Duration, k Kind, c StoreConfi
 		defer cancel()
 		var s model.Store
 		err := guarded("open", func() (err error) {
-			s, err = k.Open(ctx, c, env)
+			if s, err = k.Open(ctx, c, env); err != nil && c.Path != "" && absent(c.Path) {
+				err = missing(k, c.Path)
+			}
 			return err
 		})
 		done <- opened{s, err}
@@ -326,6 +329,21 @@ func openWithin(ctx context.Context, timeout time.Duration, k Kind, c StoreConfi
 		}
 		return model.Store{}, model.Errorf(model.Timeout, "open", "the store did not answer within %s; --timeout gives it longer", timeout)
 	}
+}
+
+// absent reports whether nothing stands at a path, or a link that leads nowhere.
+func absent(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// missing says of every kind alike that a store's path is not there; a kind that takes such a path opens without an error.
+func missing(k Kind, path string) error {
+	const what = "path %q does not exist; check it, or mount what it lies on"
+	if k.Create != nil {
+		return model.Errorf(model.NotFound, "open", what+"; `memdesk create` makes a new store", filepath.Base(path))
+	}
+	return model.Errorf(model.NotFound, "open", what, filepath.Base(path))
 }
 
 func (p Policy) layers(timeout time.Duration) []model.Middleware {

@@ -162,7 +162,7 @@ func Profile(dir string) (string, error) {
 		return gemini, nil
 	}
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return "", model.Errorf(model.NotFound, "open", "path %q does not exist; check it, or mount what it lies on", filepath.Base(abs))
+		return "", model.Errorf(model.NotFound, "open", "path %q does not exist", filepath.Base(abs))
 	}
 	return "", model.Errorf(model.InvalidInput, "open", "%q holds no coding agent's memory: looked for projects/*/memory/*.md, agent-memory/*/*.md, "+
 		"memories/ with memories_1.sqlite or a memory_summary.md of v1, GEMINI.md with settings.json, a MEMORY.md with links to .md files, memories/", filepath.Base(abs))
