@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"memdesk/backends/backendtest"
@@ -35,6 +36,27 @@ func content(t *testing.T, path string) string {
 	b, err := os.ReadFile(path)
 	must(t, err)
 	return string(b)
+}
+
+// TestPairsThatAreNoFile: a deps.jsonl that is no regular file is a finding. The items are read, and nothing is written.
+func TestPairsThatAreNoFile(t *testing.T) {
+	for name, mk := range map[string]func(path string) error{
+		"pipe":      func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"directory": func(path string) error { return os.Mkdir(path, 0o700) },
+		"link":      func(path string) error { return os.Symlink("/etc/hostname", path) },
+	} {
+		s, dir := repo(t, map[string]string{"issues.jsonl": `{"id":"x-1","title":"a"}` + "\n"})
+		must(t, mk(filepath.Join(dir, "deps.jsonl")))
+		if got := read(t, s, "x-1"); got.Title != "a" {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if st := backendtest.Health(t, s); !st.OK || len(st.Findings) == 0 || !strings.Contains(st.Findings[0].Message, "deps.jsonl is not a regular file") {
+			t.Errorf("%s: health = %+v", name, st)
+		}
+		if _, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: "x-1"}); !errors.Is(err, model.Conflict) {
+			t.Errorf("%s: a removal: %v", name, err)
+		}
+	}
 }
 
 const merge = `{"id":"x-1","title":"before"}

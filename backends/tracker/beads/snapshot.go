@@ -52,6 +52,7 @@ type snapshot struct {
 	pairs        []pair
 	badPairs     []int // line numbers in deps.jsonl without a pair
 	depMarks     []mark
+	odd          bool // deps.jsonl is no regular file
 	tiers        []string
 
 	once sync.Once
@@ -449,8 +450,10 @@ func (s *snapshot) Problems(entries bool) []string {
 	for _, n := range s.badPairs {
 		out = append(out, fmt.Sprintf("line %d of deps.jsonl: it is no pair", n))
 	}
-	if words := s.mergeWords(); words != "" {
-		out = append(out, words)
+	for _, words := range []string{s.mergeWords(), s.oddWords()} {
+		if words != "" {
+			out = append(out, words)
+		}
 	}
 	return out
 }

@@ -72,6 +72,7 @@ type Store struct {
 // stamp detects a change of a file without reading it.
 type stamp struct {
 	exists  bool
+	odd     bool // it is no regular file, and is not read
 	size    int64
 	mod     time.Time
 	changed time.Time
@@ -132,14 +133,18 @@ func (s *Store) load(ctx context.Context) (*snapshot, [2]stamp, error) {
 		if issues, err = s.read(issuesName); err != nil {
 			return nil, before, err
 		}
-		if deps, err = s.read(depsName); err != nil {
-			return nil, before, err
+		if !before[1].odd {
+			if deps, err = s.read(depsName); err != nil {
+				return nil, before, err
+			}
 		}
 		if after, err = s.stat(); err != nil {
 			return nil, before, err
 		}
 		if before == after {
-			return parse(issues, deps), after, nil
+			snap := parse(issues, deps)
+			snap.odd = after[1].odd
+			return snap, after, nil
 		}
 	}
 	return nil, [2]stamp{}, model.Errorf(model.Locked, "read", "the files are being rewritten: try again")
@@ -159,10 +164,11 @@ func (s *Store) stat() ([2]stamp, error) {
 			continue
 		case err != nil:
 			return out, fileError("read", name, err)
-		case !info.Mode().IsRegular():
+		case !info.Mode().IsRegular() && name == issuesName:
 			return out, model.Errorf(model.Unavailable, "read", "%s is not a regular file", name)
 		}
 		out[i] = stampOf(info)
+		out[i].odd = !info.Mode().IsRegular()
 	}
 	return out, nil
 }
@@ -257,6 +263,14 @@ func markWords(file string, marks []mark) string {
 		lines = append(lines[:6], "…")
 	}
 	return "git merge markers stand in " + file + " on lines " + strings.Join(lines, ", ") + ": decide the merge and commit it, then write again"
+}
+
+// oddWords says that deps.jsonl is there and not read; empty where it is.
+func (s *snapshot) oddWords() string {
+	if !s.odd {
+		return ""
+	}
+	return depsName + " is not a regular file, so its pairs are not read: move it away, then write again"
 }
 
 // Put writes one entry.

@@ -2,6 +2,7 @@ package beads
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -45,7 +46,7 @@ func (s *Store) rewriteLocked(ctx context.Context, op string, make func(*snapsho
 		if err != nil {
 			return err
 		}
-		if words := snap.mergeWords(); words != "" {
+		if words := cmp.Or(snap.mergeWords(), snap.oddWords()); words != "" {
 			return model.Errorf(model.Conflict, op, "%s; nothing was written", words)
 		}
 		issues, deps, err := make(snap)
