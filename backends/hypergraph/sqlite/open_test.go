@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -36,6 +37,9 @@ func TestOpenRefusesWhatIsNoStore(t *testing.T) {
 	writeRecurse(t, whole)
 	raw, err := os.ReadFile(whole)
 	must(t, err)
+	waits := filepath.Join(dir, "waits.db")
+	must(t, os.WriteFile(waits, raw, 0o600))
+	must(t, syscall.Mkfifo(waits+"-journal", 0o600))
 	empty := filepath.Join(dir, "emptydir")
 	must(t, os.Mkdir(empty, 0o700))
 	for _, c := range []struct {
@@ -52,6 +56,7 @@ func TestOpenRefusesWhatIsNoStore(t *testing.T) {
 		{"truncated", write("cut.db", raw[:700]), model.Internal, ""},
 		{"other schema", other, model.InvalidInput, `"customers", "orders"`},
 		{"newer", newer, model.Unsupported, "schema 99 of a newer memdesk"},
+		{"a pipe as its journal", waits, model.InvalidInput, `"waits.db-journal" is a pipe`},
 		{"under a file", filepath.Join(other, "x.db"), model.Unavailable, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"memdesk/model"
 )
@@ -16,8 +17,12 @@ type identity struct {
 	info fs.FileInfo
 }
 
+// identify refuses a pipe in the place of the journal: SQLite would wait for its writer.
 func identify(path string) (identity, error) {
 	info, err := os.Stat(path)
+	if j, jerr := os.Stat(path + "-journal"); err == nil && jerr == nil && j.Mode().Type() == fs.ModeNamedPipe {
+		err = model.Errorf(model.InvalidInput, "open", "%q is a pipe: move it away", filepath.Base(path)+"-journal")
+	}
 	return identity{path, info}, err
 }
 
