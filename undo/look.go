@@ -231,7 +231,34 @@ func (k *Keeper) Preview(ctx context.Context, s model.Store, id string) (warning
 			warnings = append(warnings, fmt.Sprintf("%d %s; undo does not make them wait again", n, verb(n, "work item waits for it and then does not", "work items wait for it and then do not")))
 		}
 	}
+	switch heir, err := heir(ctx, s, id); {
+	case err != nil:
+		return nil, err
+	case heir != "":
+		warnings = append(warnings, fmt.Sprintf("%q has the same id and stands in its place then: undo cannot put this one back before that one goes. To keep one of the two, resolve their conflict", heir))
+	}
 	return append(warnings, e.ofRelations()...), nil
+}
+
+// heir is the work item that takes over the id of a forgotten one: the next line with that id in a file; empty where none is.
+func heir(ctx context.Context, s model.Store, id string) (string, error) {
+	if s.Work == nil || s.Conflicts == nil {
+		return "", nil
+	}
+	found, err := s.Conflicts.StoreConflicts(ctx)
+	if err != nil {
+		return "", err
+	}
+	first := id
+	for _, c := range found {
+		switch {
+		case c.CopyID == id:
+			first = c.BaseID
+		case c.BaseID == first && c.CopyID != first:
+			return c.CopyID, nil
+		}
+	}
+	return "", nil
 }
 
 // ofRelations says what forgetting an item does to its relations.
