@@ -172,7 +172,7 @@ func (l *commandLine) run(line string) tea.Cmd {
 	argument, ok := v.Takes(line)
 	switch {
 	case !ok:
-		return l.Unknown(line)
+		return l.unknown(line)
 	case v.Args == "" && argument != "":
 		return l.a.D.Warn(":%s takes nothing after it; nothing was done", v.Verb)
 	}
@@ -188,8 +188,8 @@ func (l *commandLine) run(line string) tea.Cmd {
 	return v.Run(argument)
 }
 
-// Unknown says where the act works that a line begins with, or which command is likely meant.
-func (l *commandLine) Unknown(line string) tea.Cmd {
+// unknown says where the act works that a line begins with, or which command is likely meant.
+func (l *commandLine) unknown(line string) tea.Cmd {
 	for _, c := range l.elsewhere(l.known()) {
 		if _, ok := c.act.Takes(line); ok {
 			return l.a.D.Warn(":%s (%s) works in %s", c.word, c.act.Label(), c.where)

@@ -96,6 +96,7 @@ func TestLinearErasure(t *testing.T) {
 	c.say("deadline 1", "no", "deadline 1", "extend by two months").hears("stop the clock", "Nothing was changed.", "extended by two months")
 	c.say("export 1", filepath.Join(o.dir, "person.zip"), "export").hears("Export everything about usr_maren?", "exported")
 	c.say("plan 1").hears("Long work has begun: plan "+id, "Plan ready: ", "Plan of "+id, "1. All stores: ", "2. Store ")
+	c.say("2", "unfold 1").hears("With its number you can say: unfold, ", "unfold is for other rows or lists.")
 	c.say("filter graph forget", "1", "hold 1", ".", "choose 1", "no").hears("1. forget: ", "action: forget: the item goes", "Keep ", "Nothing was changed.", "Shall it be redacted instead?", "Nothing was changed.")
 	c.say("back", "show 1", "approve", "erase", "no").hears("The numbers are those of erasures again.", "Plan of "+id, "Not here: the plan needs no approval: E carries it out", "for good?", "Type "+id+" to do it", "Nothing was changed.")
 	c.say("erase", id).hears("for good?", "It runs on its own", "P pauses it")

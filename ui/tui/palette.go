@@ -136,14 +136,6 @@ func (l *commandLine) elsewhere(known []act.Act) (out []choice) {
 	return out
 }
 
-// Elsewhere are the acts that work in other places only, described with their place.
-func (l *commandLine) Elsewhere() (out []act.Act) {
-	for _, c := range l.elsewhere(l.known()) {
-		out = append(out, c.act.Called("in "+c.where+": "+c.act.Doc))
-	}
-	return out
-}
-
 // choose puts a row on the line; beyond the ends of the list it is what was typed.
 func (l *commandLine) choose(by int) tea.Cmd {
 	lines := []string{l.stem}

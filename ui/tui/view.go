@@ -98,26 +98,32 @@ func (l *commandLine) saveView(name string) tea.Cmd {
 }
 
 func (l *commandLine) openView(name string) tea.Cmd {
+	cmd, _ := l.bring(name)
+	return cmd
+}
+
+// bring shows a view; where it cannot, cmd says why.
+func (l *commandLine) bring(name string) (cmd tea.Cmd, ok bool) {
 	a := l.a
 	v, ok := l.views[name]
 	n := paneNamed(v.Pane)
 	switch {
 	case name == "":
-		return a.D.Warn("say which view: :view mine")
+		return a.D.Warn("say which view: :view mine"), false
 	case !ok:
-		return a.D.Warn("there is no view %q; :save keeps one", name)
+		return a.D.Warn("there is no view %q; :save keeps one", name), false
 	case a.Panes[n].Unavailable() != "":
-		return a.D.Warn("%s", a.Panes[n].Unavailable())
+		return a.D.Warn("%s", a.Panes[n].Unavailable()), false
 	}
 	bring, ok := a.Panes[n].(viewed).Bring(v) // first: a list that is entered for the first time asks only where nothing was asked yet
 	if !ok {
-		return bring
+		return bring, false
 	}
 	cmds := []tea.Cmd{bring}
 	if v.Wide != a.D.Wide {
 		cmds = append(cmds, a.widen())
 	}
-	return tea.Batch(append(cmds, a.Enter(n))...)
+	return tea.Batch(append(cmds, a.Enter(n))...), true
 }
 
 // Readout brings a view back as a list to read out; nil where cmd says why not.
@@ -127,9 +133,9 @@ func (l *commandLine) Readout(name string) (list desk.Readout, query string, cmd
 	if ok && n == PaneRecall { // brought by its question, which is asked once
 		return l.a.Recall, v.Filter, nil
 	}
-	cmd = l.openView(name)
+	cmd, ok = l.bring(name)
 	switch at := (desk.ScopeOf{Store: v.Store, Tier: v.Tier, Scope: v.Scope}); {
-	case !ok, l.a.Active != n:
+	case !ok:
 		return nil, "", cmd
 	case v.Store != "":
 		return l.a.Tiers.Readout(at), v.Filter, cmd

@@ -27,14 +27,14 @@ func (l *linear) perform(k act.Act, argument string) tea.Cmd {
 func (l *linear) press(a act.Act, argument string) tea.Cmd {
 	k, ok := l.own(a)
 	if !ok {
-		return l.a.Line.Unknown(a.Verb)
+		return l.unknown(a.Verb)
 	}
 	if k.Ask != nil {
 		return l.perform(k, argument)
 	}
 	b, marks := l.board, l.board.list.Marked()
 	which, ok := rowNumbers(argument)
-	whole := k.Args == "" || b.side != nil && strings.HasPrefix(k.Args, "[") || k.Marks && marks != nil && marks.N() > 0
+	whole := k.Args == "" || l.ofList(k) || k.Marks && marks != nil && marks.N() > 0
 	switch {
 	case argument != "" && !ok:
 		return l.say("Give the number of a row, not %q.", argument)
@@ -56,6 +56,9 @@ func (l *linear) press(a act.Act, argument string) tea.Cmd {
 	k, _ = l.own(a) // as it is for that row
 	return l.perform(k, "")
 }
+
+// ofList reports whether an act is about all that the list is of, such as the request of a plan, and not about a row.
+func (l *linear) ofList(k act.Act) bool { return l.board.side != nil && strings.HasPrefix(k.Args, "[") }
 
 // own is the act of the current list with the same word.
 func (l *linear) own(a act.Act) (act.Act, bool) {
@@ -109,27 +112,28 @@ func (l *linear) open(argument string) tea.Cmd {
 		return nil
 	case err == nil:
 		page, l.seen[ref] = l.board.list.DetailOf(l.ctx, n-1)
+		l.read(page)
+		l.offer()
 	case why != "":
 		return l.say("%s", why)
 	default:
 		page, l.seen[ref] = pane.Read(l.ctx, l.a.D.Desk, pane.Reading{Ref: ref})
+		l.read(page)
 	}
-	l.read(page)
-	return l.offer()
+	return nil
 }
 
 // offer says what can be done with the row at the cursor.
-func (l *linear) offer() tea.Cmd {
+func (l *linear) offer() {
 	var words []string
 	for _, k := range l.acts() {
-		if strings.Contains(k.Args, "NUMBER") && k.Verb != act.Open.Verb && k.Verb != act.Mark.Verb && k.Reason() == "" {
+		if strings.Contains(k.Args, "NUMBER") && !l.ofList(k) && k.Verb != act.Open.Verb && k.Verb != act.Mark.Verb && k.Reason() == "" {
 			words = append(words, k.Verb)
 		}
 	}
-	if len(words) == 0 {
-		return nil
+	if len(words) > 0 {
+		l.say("With its number you can say: %s.", strings.Join(words, ", "))
 	}
-	return l.say("With its number you can say: %s.", strings.Join(words, ", "))
 }
 
 func (l *linear) mark(argument string) tea.Cmd {

@@ -138,12 +138,12 @@ func (l *linear) back(string) tea.Cmd {
 // page reads the next rows out, if there are any.
 func (l *linear) page() error {
 	b := l.board
+	l.stale = false // also where reading fails: it is not tried again by itself
 	page, err := b.list.ReadPage(l.ctx, b.next, desk.SpokenRows)
 	if err != nil {
 		return err
 	}
 	is, first := b.list.Facts(), b.number == 0
-	l.stale = false
 	b.rows, b.next, b.number = page.Rows, page.Next, b.number+page.Rows
 	switch total := page.Total; {
 	case !first, total.Unknown && b.side != nil: // said by the act that opened it

@@ -154,9 +154,9 @@ func (l *linear) obey(line string) {
 	}
 	switch found, argument := l.meant(line); {
 	case len(found) == 0:
-		l.do(l.a.Line.Unknown(line))
+		l.unknown(line)
 	case len(found) == 1 && found[0].Args == "" && argument != "":
-		l.say("%s takes nothing after it, so nothing was done. help %s gives examples.", found[0].Verb, found[0].Verb)
+		l.say("%s takes nothing after it, so nothing was done. help %s explains it.", found[0].Verb, found[0].Verb)
 	case len(found) == 1:
 		before := l.spoken
 		l.do(found[0].Run(argument))

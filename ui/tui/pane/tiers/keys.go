@@ -33,7 +33,7 @@ func (p *Pane) treeKeys() []act.Act {
 	return []act.Act{
 		act.Items.Called("the items of this store, scope or tier").With(p.noList, func() tea.Cmd { return p.d.Open(p.place()) }),
 		act.Filter.Called("show the stores, scopes and tiers that have these words; ! in front shows the others").Taking(p.Overview.Apply).With(p.noTree, p.Overview.StartFilter),
-		{Keys: []string{"space"}, Name: "fold", Verb: act.Unfold.Verb, Args: act.Unfold.Args, Doc: "list what lies below this store or scope, or only its sums", Why: p.noRow, Do: p.Overview.fold},
+		{Keys: []string{"space"}, Name: "fold", Verb: act.Unfold.Verb, Args: act.Unfold.Args, Doc: "list what lies below this store or scope, or only its sums", Why: p.noFold, Do: p.Overview.fold},
 		{Keys: []string{"F"}, Verb: act.UnfoldAll.Verb, Doc: "fold every store, or unfold all", Why: p.noTree, Do: p.Overview.foldAll},
 		{Keys: []string{"o", ">"}, Show: "o >", Doc: "the next order: as the stores have it, most items, most bytes, by name", Do: func() tea.Cmd { return p.Overview.nextOrder(1) }},
 		{Keys: []string{"<"}, Doc: "the order before", Do: func() tea.Cmd { return p.Overview.nextOrder(-1) }},
@@ -63,6 +63,11 @@ func (p *Pane) noRow() string {
 		return act.When(len(p.Overview.Window.Rows) == 0, "the filter leaves nothing: esc shows all again")
 	}
 	return p.noTree()
+}
+
+// noFold says why a row is not folded. On a screen one without rows below folds the row above it, and the cursor shows that.
+func (p *Pane) noFold() string {
+	return cmp.Or(p.noRow(), act.When(p.d.Spoken && !p.Overview.Here().branch, "nothing lies below this row"))
 }
 
 func (p *Pane) noCreate() string {
