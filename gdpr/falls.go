@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"memdesk/model"
 )
@@ -94,6 +95,7 @@ func (c *decision) keepBeside(ctx context.Context, removed []string) error {
 		return nil
 	}
 	for id := range c.holding {
+		c.keepBefore(id, removed)
 		pairs, err := c.store.Work.Dependencies(ctx, id)
 		if err != nil && !errors.Is(err, model.NotFound) {
 			return err
@@ -105,6 +107,20 @@ func (c *decision) keepBeside(ctx context.Context, removed []string) error {
 		}
 	}
 	return nil
+}
+
+// keepBefore keeps the removed lines of a work item's id that stand before one on hold, which would get the handle before its own.
+func (c *decision) keepBefore(id string, removed []string) {
+	n := c.duplicate(id)
+	if n == 0 {
+		return
+	}
+	base := id[:strings.LastIndexByte(id, '#')]
+	for _, r := range removed {
+		if m := c.duplicate(r); r == base || m > 0 && m < n && strings.HasPrefix(r, base+"#") {
+			c.keep(r)
+		}
+	}
 }
 
 // removed are the ids that no item has afterwards: of forgotten and of renamed items.

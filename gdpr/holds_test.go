@@ -651,6 +651,36 @@ func TestAHeldItemKeepsItsDependencies(t *testing.T) {
 	}
 }
 
+// TestAHeldLineKeepsItsHandle: a line before one on hold that has the same id must stay, because the one on hold would get its
+// handle and be no longer on hold.
+func TestAHeldLineKeepsItsHandle(t *testing.T) {
+	t.Parallel()
+	line := func(text string) string {
+		return `{"id":"w-1","title":"a call","description":"` + text + " " + name + `","status":"open","priority":2,"issue_type":"task","created_at":"2026-01-02T03:04:05Z","updated_at":"2026-01-02T03:04:05Z"}` + "\n"
+	}
+	w := newWorld(t)
+	plant(t, w.dir, map[string]string{"s/.beads/issues.jsonl": line("ask") + line("tell") + line("call")})
+	w.more = []backends.StoreConfig{{Name: "s", Kind: "beads", Path: filepath.Join(w.dir, "s")}}
+	w.open()
+	r := w.file()
+	w.hold(r.ID, "s", "w-1#2")
+	p := w.plan(r.ID)
+	for ref, want := range map[string]gdpr.Action{"s:w-1": gdpr.Redact, "s:w-1#2": gdpr.Held, "s:w-1#3": gdpr.Forget} {
+		if got := actions(p)[ref].Action; got != want {
+			t.Errorf("%s: %s, want %s", ref, got, want)
+		}
+	}
+	if _, err := w.store("s").Provider.Forget(t.Context(), model.ForgetRequest{ID: "w-1"}); !errors.Is(err, model.PermissionDenied) {
+		t.Errorf("the line before the one on hold was forgotten: %v", err)
+	}
+	if out, err := w.erase(p); err != nil || out.Status != gdpr.StateInScope {
+		t.Errorf("%s, %v", out.Status, err)
+	}
+	if got := tree(t, filepath.Join(w.dir, "s"))[".beads/issues.jsonl"]; strings.Count(got, "\n") != 2 || !strings.HasSuffix(got, line("tell")) {
+		t.Error(got)
+	}
+}
+
 // TestAHoldOnAFileOfManyItems: a vault has a file as one item, and another kind has its entries, lines or rows. A hold in
 // either keeps both from a plan, from a plain forget and from a write.
 func TestAHoldOnAFileOfManyItems(t *testing.T) {

@@ -62,8 +62,11 @@ func (a *adapter) staying(ctx context.Context, id string) []string {
 	return []string{"these items still name it in their own dependencies: " + strings.Join(slices.Compact(in), ", ")}
 }
 
+// heirs is a View of lines of which several may have one id: each behind a removed one gets the handle before its own.
+type heirs interface{ Heirs(i int) []string }
+
 // rewrites names the items that depend on one: its removal takes the pair out of them, at the latest in the scrub of an
-// erasure. A Retain changes no other item.
+// erasure. It names those that get another handle too. A Retain changes no other item.
 func (a *adapter) rewrites(ctx context.Context, req model.RetainRequest) ([]string, error) {
 	if req.Mode != "" {
 		return nil, nil
@@ -77,6 +80,11 @@ func (a *adapter) rewrites(ctx context.Context, req model.RetainRequest) ([]stri
 	for _, d := range pairs {
 		if d.Blocker == req.ID && d.Blocked != req.ID {
 			out = append(out, d.Blocked)
+		}
+	}
+	if h, ok := v.(heirs); ok {
+		if i := v.Find(req.ID); i >= 0 {
+			out = append(out, h.Heirs(i)...)
 		}
 	}
 	return out, model.Wrap("forget", err)

@@ -371,6 +371,16 @@ func (s *snapshot) twins(e entry) (n int) {
 	return n
 }
 
+// Heirs are the later lines of an entry's id.
+func (s *snapshot) Heirs(i int) (out []string) {
+	for _, e := range s.entries[i+1:] {
+		if e.kind != tracker.Line && e.kind == s.entries[i].kind && e.raw == s.entries[i].raw {
+			out = append(out, e.id)
+		}
+	}
+	return out
+}
+
 // typed reports whether the newest work item of the file has _type.
 func (s *snapshot) typed() bool {
 	for i := len(s.entries) - 1; i >= 0; i-- {
