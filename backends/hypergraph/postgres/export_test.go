@@ -23,9 +23,3 @@ func PollOften(t interface{ Cleanup(func()) }) {
 	pollPause = 1
 	t.Cleanup(func() { pollPause = old })
 }
-
-// KeptPlans counts the searches of one connection that have run with the same plan for any words.
-func KeptPlans(ctx context.Context, s *Store) (n int64, err error) {
-	err = s.pool.QueryRow(ctx, `SELECT count(*) FROM pg_prepared_statements WHERE generic_plans > 0 AND statement LIKE 'WITH found AS %'`).Scan(&n)
-	return n, err
-}

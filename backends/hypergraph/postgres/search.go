@@ -3,9 +3,6 @@ package postgres
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
-	"time"
 
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/internal/sqlgraph"
@@ -20,24 +17,16 @@ const scanLimit = 20000
 // all ranked; of more, only the newest 1,000 are ranked, and the result says so. If no node holds the
 // words, the last one is tried as a prefix, then the text as a substring of the newest 20,000 nodes;
 // text without words is searched only as a substring. The best match scores 1, any other its share of
-// the best's ts_rank over the length's logarithm. In the usual case of few matches it is one statement, which a rare
-// word finds planned.
+// the best's ts_rank over the length's logarithm. In the usual case of few matches it is one statement.
 func (d dialect) SearchText(shared sqlgraph.Query, c conditions, text string, limit int) (hypergraph.SearchResult, error) {
 	s := search{Store: d.Store, q: shared.(*query), limit: limit, cond: c}
-	s.each = s.q.eachPlanned
 	if terms := words.Terms(text); len(terms) > 0 {
 		for _, prefix := range []bool{false, true} {
 			expr := d.WordsExpr(terms, prefix)
 			if expr == "" {
 				break
 			}
-			rare := s
-			if is, err := s.rare(terms); err != nil {
-				return hypergraph.SearchResult{}, err
-			} else if is && !prefix {
-				rare.each = s.q.Each
-			}
-			res, err := rare.rankedAll(expr)
+			res, err := s.rankedAll(expr)
 			if err != nil || len(res.Hits) > 0 {
 				return res, err
 			}
@@ -73,47 +62,6 @@ type search struct {
 	q     *query
 	limit int
 	cond  conditions
-	// each runs a statement that ranks matches, by a plan for its words or by one for all rare words.
-	each func(text string, args []any, fn func(scan func(...any) error) error) error
-}
-
-// rareShare is the share of all nodes up to which a word is rare: the index finds it fastest, whatever its share is, so
-// one plan serves all such words. To plan the statement takes longer than to run it.
-const rareShare = 0.01
-
-// statisticsAge is how long the server's statistics of words are used before they are read again.
-const statisticsAge = 10 * time.Minute
-
-// commonWords are the words that more than rareShare of the nodes hold, by the server's statistics.
-type commonWords struct {
-	known bool // the server has statistics
-	words map[string]bool
-	until time.Time
-}
-
-// rare reports whether one of the words is rare. It decides the plan, never the result.
-func (s search) rare(terms []string) (bool, error) {
-	common := s.common.Load()
-	if now := s.clock.Now(); common == nil || now.After(common.until) {
-		common = &commonWords{words: map[string]bool{}, until: now.Add(statisticsAge)}
-		err := s.q.Each(`SELECT w.word, w.share > $1 FROM pg_stats s, unnest(s.most_common_elems::text::text[], s.most_common_elem_freqs) AS w (word, share)
-			WHERE s.schemaname = $2 AND s.tablename = 'nodes' AND s.attname = 'words' AND w.word IS NOT NULL`, []any{rareShare, schemaName}, func(scan func(...any) error) error {
-			var word string
-			var more bool
-			if err := scan(&word, &more); err != nil {
-				return err
-			}
-			if common.known = true; more {
-				common.words[word] = true
-			}
-			return nil
-		})
-		if err != nil {
-			return false, err
-		}
-		s.common.Store(common)
-	}
-	return common.known && slices.ContainsFunc(words.Tokens(strings.Join(terms, " ")), func(w string) bool { return !common.words[w] }), nil
 }
 
 // ranked orders the rows of a WITH clause named m, which has id, created_at and words, and reads the
@@ -123,7 +71,7 @@ func (s search) ranked(with, expr string, c conditions) (hits []hypergraph.Hit, 
 	if s.limit > 0 {
 		limit = c.Param(s.limit)
 	}
-	err = s.each(with+`, top AS MATERIALIZED (SELECT m.id, ts_rank(m.words, `+expr+`, 1|32) AS score, count(*) OVER () AS total FROM m
+	err = s.q.eachPlanned(with+`, top AS MATERIALIZED (SELECT m.id, ts_rank(m.words, `+expr+`, 1|32) AS score, count(*) OVER () AS total FROM m
 			ORDER BY score DESC, m.created_at DESC, m.id DESC LIMIT `+limit+`)
 		SELECT `+nodeSelect+`, top.score::float8, top.total FROM top JOIN memdesk.nodes n ON n.workspace = $1 AND n.id = top.id`+withDecision+`
 		ORDER BY top.score DESC, n.created_at DESC, n.id DESC`, c.Args, func(scan func(...any) error) error {

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"memdesk/backends/hypergraph"
-	"memdesk/backends/hypergraph/postgres"
 	"memdesk/internal/testpg"
 	"memdesk/model"
 )
@@ -43,46 +42,5 @@ func TestManyMatches(t *testing.T) {
 		if res.Total != (model.Count{N: c.total, AtLeast: true}) || res.BoundNote != c.note || c.best != "" && res.Hits[0].Node.ID != c.best {
 			t.Errorf("%s of %s: %+v %q, %d hits", c.query, c.types, res.Total, res.BoundNote, len(res.Hits))
 		}
-	}
-}
-
-// TestRareWordsAreNotPlannedAgain: where the server has statistics of the words, the statement that finds a rare word must
-// keep its plan; a common word must not use it. The answers are the same.
-func TestRareWordsAreNotPlannedAgain(t *testing.T) {
-	t.Parallel()
-	dsn := testpg.DSN(t)
-	must(t, second(create(t, dsn).CreateNodes(t.Context(), func(yield func(hypergraph.Node) bool) {
-		for i := range 3000 {
-			if !yield(fact(fmt.Sprintf("n%05d", i), fmt.Sprintf("common word%d", i/2))) {
-				return
-			}
-		}
-	})))
-	for _, c := range []struct {
-		what, query string
-		total       int64
-		setup       string
-		kept        int64
-	}{
-		{"common", "common", 3000, ``, 0},
-		{"rare", "common word7", 2, ``, 1},
-		{"without statistics", "common word7", 2, `DELETE FROM pg_statistic WHERE starelid = 'memdesk.nodes'::regclass`, 0},
-	} {
-		if c.setup != "" {
-			testpg.Exec(t, dsn, c.setup)
-		}
-		s, err := postgres.Open(t.Context(), postgres.Config{DSN: model.NewSecret(dsn), Workspace: "w", MaxConns: 1})
-		must(t, err)
-		for range 8 { // the server plans the first five anew
-			res, err := s.SearchByContent(t.Context(), c.query, hypergraph.SearchOptions{Limit: 5})
-			must(t, err)
-			if res.Total != (model.Count{N: c.total}) {
-				t.Errorf("%s: %+v, want %d", c.what, res.Total, c.total)
-			}
-		}
-		if kept, err := postgres.KeptPlans(t.Context(), s); err != nil || kept != c.kept {
-			t.Errorf("%s: %d plans are kept, %v; want %d", c.what, kept, err, c.kept)
-		}
-		must(t, s.Close())
 	}
 }

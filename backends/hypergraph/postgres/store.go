@@ -8,7 +8,6 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -40,7 +39,6 @@ type Store struct {
 	distributed bool // the rows are on several servers (distributed.go)
 
 	vectors sqlgraph.VectorCache
-	common  atomic.Pointer[commonWords]
 
 	closing sync.Once
 }
