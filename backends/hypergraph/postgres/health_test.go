@@ -2,6 +2,8 @@ package postgres_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"memdesk/backends/backendtest"
+	"memdesk/backends/hypergraph"
 	"memdesk/internal/testpg"
 	"memdesk/model"
 )
@@ -97,5 +100,80 @@ func TestTheDeepProbeIsBounded(t *testing.T) {
 	defer cancel()
 	if f := s.Deep(ctx); len(f) != 0 || ctx.Err() == nil {
 		t.Errorf("%+v, %v", f, ctx.Err())
+	}
+}
+
+// TestReindexBesideWriters: writers that have read, and change what they have read, stop no Reindex and lose nothing by it.
+func TestReindexBesideWriters(t *testing.T) {
+	t.Parallel()
+	srv := testpg.New(t)
+	dsn := srv.DSN("postgres", "postgres")
+	db := create(t, dsn)
+	must(t, second(db.CreateNodes(t.Context(), func(yield func(hypergraph.Node) bool) {
+		for i := range 5000 {
+			if !yield(fact(fmt.Sprintf("n%05d", i), fmt.Sprintf("common word%d other%d", i/2, i%777))) {
+				return
+			}
+		}
+	})))
+	ctx, stop := context.WithCancel(t.Context())
+	wrote := make(chan error)
+	for w := range 4 {
+		go func() {
+			var err error
+			for i := 0; ctx.Err() == nil && err == nil; i++ {
+				err = db.WithTx(t.Context(), func(tx hypergraph.Ops) error {
+					if _, err := tx.SearchByContent(t.Context(), "common", hypergraph.SearchOptions{Limit: 1}); err != nil {
+						return err
+					}
+					return tx.UpdateNode(t.Context(), fact(fmt.Sprintf("n%05d", w*1000+i%1000), "common changed"))
+				})
+			}
+			wrote <- err
+		}()
+	}
+	for range 3 {
+		if n, err := db.Reindex(t.Context()); n != 5000 || err != nil {
+			t.Errorf("%d nodes, %v", n, err)
+		}
+	}
+	stop()
+	for range 4 {
+		must(t, <-wrote)
+	}
+	if found := db.Look(t.Context()); len(found) > 0 {
+		t.Errorf("after it: %+v", found)
+	}
+	db.Close()
+	if n := testpg.Value(t, dsn, `SELECT deadlocks::text FROM pg_stat_database WHERE datname = current_database()`); n != "0" {
+		t.Errorf("%s deadlocks", n)
+	}
+}
+
+// TestReindexTwiceAtOnce: the index is whole afterwards, and no run claims what it has not done. One that did not end is in no
+// way.
+func TestReindexTwiceAtOnce(t *testing.T) {
+	t.Parallel()
+	dsn := testpg.DSN(t)
+	db := create(t, dsn)
+	must(t, db.CreateNode(t.Context(), fact("n1", "berth one")))
+	testpg.Exec(t, dsn, `CREATE INDEX nodes_by_words_anew ON memdesk.nodes (id)`)
+	done := make(chan error)
+	for range 4 {
+		go func() { done <- second(db.Reindex(t.Context())) }()
+	}
+	well := 0
+	for range 4 {
+		if err := <-done; err == nil {
+			well++
+		} else if !errors.Is(err, model.Locked) {
+			t.Error(err)
+		}
+	}
+	if found := db.Look(t.Context()); well == 0 || len(found) > 0 {
+		t.Errorf("%d of 4 ended well: %+v", well, found)
+	}
+	if how := testpg.Value(t, dsn, `SELECT string_agg(indexdef, ' ') FROM pg_indexes WHERE indexname LIKE 'nodes_by_words%'`); !strings.HasSuffix(how, "USING gin (words)") {
+		t.Error(how)
 	}
 }

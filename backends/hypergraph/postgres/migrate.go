@@ -78,18 +78,36 @@ func (s *Store) Migrate(ctx context.Context, target int) (model.SchemaState, err
 	return state(0), nil
 }
 
-// Reindex builds the index of words anew, in one transaction, and counts the workspace's nodes in it. Writers wait for it,
-// readers only for the exchange at its end.
+// Reindex builds the index of words anew beside the old one, exchanges the two, and counts the workspace's nodes. Writers
+// wait while it is built, readers only for the exchange. Of two at once, one is Locked.
 func (s *Store) Reindex(ctx context.Context) (n int64, err error) {
-	err = s.transactionAt(ctx, "reindex", pgx.ReadCommitted, s.refusal, func(q *query) error {
-		if err := lockSchema(q); err != nil {
-			return err
-		}
-		for _, text := range wordsAnew {
-			if _, err := q.Exec(text); err != nil {
+	const op = "reindex"
+	for _, step := range wordsAnew {
+		err := s.transactionAt(ctx, op, pgx.ReadCommitted, s.refusal, func(q *query) error {
+			if err := lockSchema(q); err != nil {
 				return err
 			}
+			if step.exchange {
+				var built bool
+				if _, err := q.One(`SELECT to_regclass('memdesk.nodes_by_words_anew') IS NOT NULL`, nil, &built); err != nil {
+					return err
+				}
+				if !built {
+					return model.Errorf(model.Locked, op, "another process builds the index of words too; try again when it is done")
+				}
+			}
+			for _, text := range step.statements {
+				if _, err := q.Exec(text); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return 0, err
 		}
+	}
+	err = s.ops.read(ctx, op, func(q *query) error {
 		_, err := q.One(`SELECT count(*) FROM memdesk.nodes WHERE workspace = $1`, []any{s.workspace}, &n)
 		return err
 	})

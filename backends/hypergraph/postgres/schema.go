@@ -141,12 +141,21 @@ var wordsDown = []string{
 	`DROP INDEX IF EXISTS memdesk.nodes_by_words`, // it may have been dropped already
 }
 
-// wordsAnew makes the index of words anew beside the old one, and takes its name.
-var wordsAnew = []string{
-	`CREATE INDEX nodes_by_words_anew ON memdesk.nodes USING gin (words)`,
-	`DROP INDEX IF EXISTS memdesk.nodes_by_words`,
-	`ALTER INDEX memdesk.nodes_by_words_anew RENAME TO nodes_by_words`,
-	`CREATE INDEX IF NOT EXISTS nodes_not_whole ON memdesk.nodes (workspace) WHERE NOT words_whole`,
+// wordsAnew are the transactions that make the index of words anew. Each takes its strongest lock of the table first: one
+// that already holds a lock that writers wait for, and then asks for a stronger one, deadlocks with every writer that has read.
+var wordsAnew = []struct {
+	exchange   bool // the index beside the old one takes its name
+	statements []string
+}{
+	{statements: []string{`DROP INDEX IF EXISTS memdesk.nodes_by_words_anew`}}, // of a run that did not end
+	{statements: []string{
+		`CREATE INDEX IF NOT EXISTS nodes_by_words_anew ON memdesk.nodes USING gin (words)`,
+		`CREATE INDEX IF NOT EXISTS nodes_not_whole ON memdesk.nodes (workspace) WHERE NOT words_whole`,
+	}},
+	{exchange: true, statements: []string{
+		`DROP INDEX IF EXISTS memdesk.nodes_by_words`,
+		`ALTER INDEX memdesk.nodes_by_words_anew RENAME TO nodes_by_words`,
+	}},
 }
 
 // watchTables are the tables whose changes watchers receive, with the item of a row: n for a node or e
