@@ -213,7 +213,6 @@ func (t stepCount) said(words ...string) string {
 	return cmp.Or(strings.Join(parts, ", "), "nothing found")
 }
 
-// unlikeItems says what becomes of layers and of what is out of reach; nothing without any.
 // notedLines name the stores whose own row says more: what was left alone, what was not looked at.
 func notedLines(esc safetext.Escaper, p *gdpr.Plan) []text.Line {
 	var noted []string
@@ -228,6 +227,7 @@ func notedLines(esc safetext.Escaper, p *gdpr.Plan) []text.Line {
 	return []text.Line{{Value: esc.Sprintf("Before you decide, read what the rows of these stores say: %s.", esc.LineMax(strings.Join(noted, ", "), prose.MaxReason)), Kind: text.Warn}}
 }
 
+// unlikeItems says what becomes of layers and of what is out of reach; nothing without any.
 func unlikeItems(esc safetext.Escaper, t stepCount) (out []text.Line) {
 	if t.outside > 0 {
 		out = append(out, text.Line{Value: esc.Const("What is out of reach stays: memdesk cannot change it, and the receipt names it."), Kind: text.Warn})

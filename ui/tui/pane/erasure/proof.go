@@ -263,15 +263,9 @@ func (rq *requests) approvalLines(r operator.ErasureRequest, p gdpr.Plan, why st
 	d, esc := rq.D, rq.D.Esc
 	rules := d.Erasure.Rules()
 	lines := []text.Line{{Value: esc.Sprintf("Not yet: %s", esc.LineMax(why, prose.MaxReason)), Kind: text.Title}}
-	if len(rules.Approvers) == 0 {
-		lines = append(lines, text.Line{Value: esc.Const("Any other operator may approve, with an SSH key that is not the requester's.")})
-	} else {
-		lines = append(lines, text.Line{Value: esc.Const("One of these keys has to approve:")})
-		for _, k := range rules.Approvers {
-			if name := rules.Names[k]; k != r.ByKey && (name == "" || name != rules.Names[r.ByKey]) { // the requester's own keys do not count
-				lines = append(lines, text.Line{Value: esc.Sprintf("  %s", esc.LineMax(strings.TrimSpace(name+" "+k), prose.MaxTitle))})
-			}
-		}
+	who, ok := approverLines(esc, rules, r.ByKey)
+	if lines = append(lines, who...); !ok {
+		return append(lines, rq.approvedLines(r)...)
 	}
 	if rules.Approval == gdpr.BySession {
 		lines = append(lines, text.Advice(esc, "They log in with that key, open `6` and press `A`. You need not wait here: the approval appears by itself, and is void when anything in the plan changes."))
@@ -285,6 +279,23 @@ func (rq *requests) approvalLines(r operator.ErasureRequest, p gdpr.Plan, why st
 			text.Line{Value: esc.Sprintf("  memdesk gdpr approve %s --plan-hash %s --key FILE", r.ID, p.Short())})
 	}
 	return append(lines, rq.approvedLines(r)...)
+}
+
+// approverLines name who may approve; not ok: nobody may, since the requester's own keys do not count.
+func approverLines(esc safetext.Escaper, rules gdpr.Policy, requester string) (lines []text.Line, ok bool) {
+	if len(rules.Approvers) == 0 {
+		return []text.Line{{Value: esc.Const("Any other operator may approve, with an SSH key that is not the requester's.")}}, true
+	}
+	lines = []text.Line{{Value: esc.Const("One of these keys has to approve:")}}
+	for _, k := range rules.Approvers {
+		if name := rules.Names[k]; k != requester && (name == "" || name != rules.Names[requester]) {
+			lines = append(lines, text.Line{Value: esc.Sprintf("  %s", esc.LineMax(strings.TrimSpace(name+" "+k), prose.MaxTitle))})
+		}
+	}
+	if len(lines) == 1 {
+		return []text.Line{{Value: esc.Const("Nobody can: approvers in [gdpr] of the configuration names only the requester's own keys. Add another person's key."), Kind: text.Warn}}, false
+	}
+	return lines, true
 }
 
 // approvedLines say who approved, when and how, and how long that counts.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"memdesk/gdpr"
 	"memdesk/gdpr/receipt"
 	"memdesk/internal/safetext"
 	"memdesk/model"
@@ -60,6 +61,25 @@ func TestAReceiptBeginsWithItsStatus(t *testing.T) {
 	for _, want := range []string{"begun: 2026-11-30 09:45:55Z", "operator: unauthenticated ann@pts/3", "out of reach: sessions. they end", "wal, 7 B looked at"} {
 		if !slices.ContainsFunc(all, func(l string) bool { return strings.HasSuffix(l, want) }) {
 			t.Errorf("no line ends in %q:\n%s", want, strings.Join(all, "\n"))
+		}
+	}
+}
+
+// TestTheRequestersKeysApproveNothing: they are not named, and where no others are, nobody is told to wait for one.
+func TestTheRequestersKeysApproveNothing(t *testing.T) {
+	for _, c := range []struct {
+		approvers []string
+		ok        bool
+		last      string
+	}{
+		{nil, true, "Any other operator may approve"},
+		{[]string{"mine", "hers"}, true, "  bea hers"},
+		{[]string{"mine", "mine too"}, false, "names only the requester's own keys"},
+	} {
+		rules := gdpr.Policy{Approvers: c.approvers, Names: map[string]string{"mine": "ann", "mine too": "ann", "hers": "bea"}}
+		lines, ok := approverLines(safetext.Escaper{}, rules, "mine")
+		if last := lines[len(lines)-1].Value.String(); ok != c.ok || !strings.Contains(last, c.last) {
+			t.Errorf("%v: %v, %q", c.approvers, ok, last)
 		}
 	}
 }
