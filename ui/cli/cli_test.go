@@ -801,7 +801,7 @@ func TestStoresAreATable(t *testing.T) {
 func TestEmptyListsSaySo(t *testing.T) {
 	d := newDesk(t)
 	for words, args := range map[string][]string{"no changes": {"undo", "list"}, "no records": {"audit", "list"}, "no jobs": {"jobs"}, "no requests": {"gdpr", "status"},
-		"no conflicts": {"conflicts", "list"}, "no blocked items": {"quarantine", "list"}, "no items": {"items", "--query", "zebra"}} {
+		"no conflicts": {"conflicts", "list"}, "no blocked items": {"quarantine", "list"}, "found no items": {"items", "--query", "zebra"}} {
 		if r := d.run(args...).want(t, 0); r.out != "" || !strings.Contains(r.err, words) {
 			t.Errorf("%v: %q %q", args, r.out, r.err)
 		}

@@ -49,7 +49,7 @@ func (a *app) itemsCommand() *cobra.Command {
 				return err
 			}
 			t := tally{app: a, asked: true, plain: f.tier == "" && f.order == ""}
-			tab.orSay("no items")
+			tab.orSay("found no items")
 			t.each(s.Fleet.Members(), func(store model.Store) error { return a.itemsOf(ctx, store, f, tab) })
 			tab.partly(t.bad+t.refused+t.lacking > 0)
 			tab.flush()

@@ -17,7 +17,7 @@ import (
 // missing row is a removed one.
 func (a *app) listing(c *cobra.Command, whole bool) *cobra.Command {
 	watch, run := false, c.RunE
-	c.Flags().StringVar(&a.flags.sort, "sort", "", "sort by this `COLUMN` of the table, or by -COLUMN from its end; holds all rows in memory")
+	c.Flags().StringVar(&a.flags.sort, "sort", "", "sort by this `COLUMN` of the table; -COLUMN: descending; holds all rows in memory")
 	c.Flags().BoolVar(&watch, "watch", false, "repeat until interrupted: print new and changed rows, and where the whole list is read also those that are gone")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if !watch {

@@ -148,8 +148,9 @@ func (a *app) reindexCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "reindex", Short: "Build the search index of a store anew",
 		Long: "Builds anew what a store derives from its items: the index of words of a PostgreSQL store, or of a SQLite\n" +
-			"store that memdesk created, with its totals. `memdesk health` says where that is needed. No item changes, and\n" +
-			"the old index serves until the new one is whole. Every open store that has an index is asked; --store names one.",
+			"store that memdesk created, with its totals. `memdesk health` says where that is needed. No item changes.\n" +
+			"Searches use the old index until the new one is whole; writers of a PostgreSQL store wait meanwhile.\n" +
+			"Every open store that has an index is asked; --store names one.",
 		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error {
 			asked := a.having(s, func(store model.Store) bool { return store.Reindexer != nil })
 			if len(asked) == 0 {
@@ -170,7 +171,7 @@ func (a *app) reindexCommand() *cobra.Command {
 			return t.result()
 		}),
 	}
-	c.Flags().StringVar(&tier, "tier", "", "only this derived `TIER`: words (default: every one)")
+	c.Flags().StringVar(&tier, "tier", "", "only this derived `TIER`; the only one is words")
 	return a.asks(c)
 }
 

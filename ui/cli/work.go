@@ -131,7 +131,7 @@ func (a *app) workEach(s *operator.Session, limit int, view func(work.Desk) work
 
 // printWork prints the work items of one store and, with --json, the envelope.
 func (a *app) printWork(store string, r workList) error {
-	tab := a.table("REF", "STATE", "TYPE", "PRIORITY", "ASSIGNEE", "TITLE").orSay(store + ": no work items")
+	tab := a.table("REF", "STATE", "TYPE", "PRIORITY", "ASSIGNEE", "TITLE").orSay(store + ": found no work items")
 	tab.partly(!r.OK || len(r.Problems) > 0)
 	putAll(tab, "work", r.Data, func(b model.WorkItem) workRow { return newWorkRow(store, b) })
 	a.sayEach(r.Ignored, "%s: the term %q means nothing in this language and matches everything: the result is wider than was asked", store)

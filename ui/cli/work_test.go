@@ -33,7 +33,7 @@ func TestWork(t *testing.T) {
 	if r := work("query", "nonsense"); !strings.Contains(r.err, "matches everything") {
 		t.Errorf("a term without meaning: %s", r.err)
 	}
-	if r := d.run("--open", "beads="+repo, "work", "ready", "--assignee", "nobody"); r.code != 0 || !strings.Contains(r.err, "beads: no work items") {
+	if r := d.run("--open", "beads="+repo, "work", "ready", "--assignee", "nobody"); r.code != 0 || !strings.Contains(r.err, "beads: found no work items") {
 		t.Errorf("nothing is ready: %d %q", r.code, r.err)
 	}
 	if r := work("deps", "beads:b"); r.code != 0 || !strings.Contains(r.out, `"blocker":"a"`) {
