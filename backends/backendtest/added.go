@@ -32,7 +32,7 @@ var addedCases = []Case{
 	{"D19", Added, "the address told beforehand is the id that is written", addressTells},
 	{"D20", Added, "an item without a body is put back where metadata makes the item", emptyBody},
 	{"D21", Added, "read-only fields that an item put back does not have again are declared", renews},
-	{"D22", Added, "a write is foretold, or the id and the text as they were sent tell it", foretold},
+	{"D22", Added, "the id and the text that a write leaves are foretold, or are those that were sent", foretold},
 }
 
 func idAddresses(t TB, e *Env) {

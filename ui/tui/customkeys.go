@@ -62,7 +62,7 @@ func CheckKeys(keys map[string]string, views map[string]backends.ViewConfig) (wr
 				return key, fmt.Errorf("[ui.keys] %s: there is no command :%s", key, verb)
 			}
 			if _, ok := views[strings.TrimSpace(name)]; verb == "view" && !ok {
-				return key, fmt.Errorf("[ui.keys] %s: [ui.views] has no view %q, and a key needs one that every session has: :save shows the lines to add", key, strings.TrimSpace(name))
+				return key, fmt.Errorf("[ui.keys] %s: [ui.views] has no view %q; :save shows the lines to add, so that every session has it", key, strings.TrimSpace(name))
 			}
 		case !slices.ContainsFunc(places(table), func(s act.Section) bool {
 			return slices.ContainsFunc(s.Acts, func(b act.Act) bool { return named(b, word) })

@@ -96,7 +96,7 @@ func NoAppend(d *desk.Desk, store, tier string) string {
 func noSave(s model.Store, tier string) string {
 	switch spec, _ := s.Tier(tier); {
 	case spec.Foreign:
-		return "people keep the items of tier " + tier + " outside of memdesk, which only reads them"
+		return "people edit the items of tier " + tier + " outside of memdesk; memdesk only reads them"
 	case spec.Sealed:
 		return "no item of tier " + tier + " can be edited: the store lets it be forgotten only"
 	}

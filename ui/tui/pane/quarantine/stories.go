@@ -206,7 +206,7 @@ func (sa *Stories) detail(ctx context.Context, s review.Story) *text.Page {
 	if told := sa.toldOf(ctx, s); !told.IsEmpty() {
 		note(paint.ToneWarn, told)
 	} else {
-		note(paint.ToneInfo, esc.Const("memdesk has given it to no agent since; what agents read in the store itself it does not see"))
+		note(paint.ToneInfo, esc.Const("memdesk gave it to no agent since. Reads beside memdesk are not known."))
 	}
 	for _, p := range s.Parts {
 		head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.LineMax(model.Ref{Store: p.Store, ID: cmp.Or(p.Name, p.ID)}.String(), desk.MaxField), Kind: text.Title})
