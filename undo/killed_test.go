@@ -1,6 +1,8 @@
 package undo_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -144,5 +146,17 @@ func TestAKilledRetainIsUndone(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestAPlanOfATextIsOfItsBytes, whatever they look like: only a store of JSON objects shows them in another form, and to decode each
+// text costs seconds and gigabytes.
+func TestAPlanOfATextIsOfItsBytes(t *testing.T) {
+	const text = `{"b": 1, "a": 2}`
+	k := undo.New(t.TempDir(), undo.DefaultKeep, clock.System{}, nil)
+	_, e, err := k.Retain(t.Context(), silent(notebook(t)), model.RetainRequest{ID: "a.md", Mode: model.Replace, Content: text})
+	sum := sha256.Sum256([]byte(text))
+	if !errors.Is(err, model.Timeout) || e.Plan != hex.EncodeToString(sum[:]) {
+		t.Errorf("%v, %s", err, e.Plan)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,7 +74,7 @@ func (k *Keeper) together(ctx context.Context, s model.Store, all Entry, changes
 	results := make([]model.RetainResult, len(changes))
 	for i, c := range changes {
 		var after model.Revision
-		results[i], after, err = carryOut(ctx, s, c, e.Sides[i].Before, k.ahead(&e, i, body))
+		results[i], after, err = carryOut(ctx, s, c, e.Sides[i].Before, k.ahead(s, &e, i, body))
 		if err != nil {
 			e, err = k.takeBack(ctx, s, e, body, i, err)
 			return nil, e, err
@@ -109,7 +110,7 @@ func (k *Keeper) Possible(ctx context.Context, s model.Store, op model.Op, chang
 			continue
 		}
 		n++
-		res, after, err := carryOut(ctx, s, c, e.Sides[n].Before, k.ahead(&e, n, body))
+		res, after, err := carryOut(ctx, s, c, e.Sides[n].Before, k.ahead(s, &e, n, body))
 		if err == nil || model.IsPartial(err) {
 			e.Sides[n].made(after, res)
 		}
@@ -192,7 +193,7 @@ func (k *Keeper) lookAll(ctx context.Context, s model.Store, all Entry, changes 
 		side := e.Side
 		side.Before, side.After, side.Bytes = e.After, "", int64(len(text))
 		if c.Retain != nil {
-			side.Plan = digest(c.Retain.Content)
+			side.Plan = digest(s, c.Retain.Content)
 		}
 		if e.Obstacle != "" && all.Obstacle == "" {
 			all.Obstacle = c.id() + ": " + e.Obstacle
@@ -249,11 +250,11 @@ func (k *Keeper) fallTogether(ctx context.Context, s model.Store, e *Entry, have
 	return nil
 }
 
-// digest is the SHA-256 of a text. That of JSON does not depend on white space and the order of names: a store may show it in a form
-// of its own.
-func digest(text string) string {
-	if form, ok := canonical(text); ok {
-		text = form
+// digest is the SHA-256 of a text. Where a store's texts are JSON objects it does not depend on white space and the order of names:
+// the store may show them in a form of its own.
+func digest(s model.Store, text string) string {
+	if slices.ContainsFunc(s.Tiers, func(t model.TierSpec) bool { return t.Text == model.TextObject }) {
+		text = canonical(text)
 	}
 	return plainDigest(text)
 }
@@ -263,25 +264,27 @@ func plainDigest(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// planned reports whether a text is the one of a plan, which an earlier memdesk made of the bytes alone.
-func planned(text, plan string) bool { return digest(text) == plan || plainDigest(text) == plan }
+// planned reports whether a text is that of a plan. Earlier versions made plans of the bytes alone.
+func planned(s model.Store, text, plan string) bool {
+	return plainDigest(text) == plan || digest(s, text) == plan
+}
 
-// canonical is a JSON object or list without white space, its names sorted.
-func canonical(text string) (string, bool) {
-	if start := strings.TrimLeft(text, " \t\r\n"); start == "" || start[0] != '{' && start[0] != '[' {
-		return "", false
-	}
+// canonical is a JSON value without white space, its names sorted; another text as it is.
+func canonical(text string) string {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber() // as written
 	var v any
 	if d.Decode(&v) != nil {
-		return "", false
+		return text
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return "", false
+		return text
 	}
 	form, err := json.Marshal(v)
-	return string(form), err == nil
+	if err != nil {
+		return text
+	}
+	return string(form)
 }
 
 // Bodies splits an entry's body into those of its sides.
@@ -369,7 +372,7 @@ func (side Side) stands(ctx context.Context, s model.Store) (now model.Revision,
 		return now, true, nil
 	case side.After == "" && side.Will != "" && now == side.Will:
 		return now, true, nil
-	case side.After == "" && side.Plan != "" && now != model.Absent && planned(it.Body, side.Plan):
+	case side.After == "" && side.Plan != "" && now != model.Absent && planned(s, it.Body, side.Plan):
 		return now, true, nil
 	}
 	return "", false, model.Errorf(model.Conflict, "undo", "%s has changed since: it is at revision %s; compare and write by hand, the entry stays", side.Item, now)

@@ -246,15 +246,15 @@ func lasting(conflict error, tried, now model.Revision) bool {
 func (k *Keeper) act(ctx context.Context, s model.Store, e Entry, body string, req model.RetainRequest) (model.RetainResult, Entry, error) {
 	switch {
 	case req.Mode == model.Replace:
-		e.plan(body, req.Content)
+		e.plan(s, body, req.Content)
 	case !s.Deviates("R06"):
-		e.plan(body, body+req.Content)
+		e.plan(s, body, body+req.Content)
 	}
 	e, err := k.save(s, e, body)
 	if err != nil {
 		return model.RetainResult{}, Entry{}, err
 	}
-	req.Ahead = k.ahead(&e, 0, body)
+	req.Ahead = k.ahead(s, &e, 0, body)
 	res, err := s.Provider.Retain(ctx, req)
 	if err != nil {
 		e, err = k.settle(e, err)
@@ -267,13 +267,13 @@ func (k *Keeper) act(ctx context.Context, s model.Store, e Entry, body string, r
 // ahead keeps the result of a write before it is durable, where the planned text would not tell after a crash whether it was made:
 // the store shows it otherwise than it was sent, only the fields change, or the store makes the id. i is the side of the write in an
 // entry of several.
-func (k *Keeper) ahead(e *Entry, i int, body string) func(string, model.RetainResult) error {
+func (k *Keeper) ahead(s model.Store, e *Entry, i int, body string) func(string, model.RetainResult) error {
 	side := &e.Side
 	if len(e.Sides) > 0 {
 		side = &e.Sides[i]
 	}
 	return func(text string, res model.RetainResult) error {
-		if side.Item == res.ID && side.Plan != "" && planned(text, side.Plan) && res.Displaced == nil {
+		if side.Item == res.ID && side.Plan != "" && planned(s, text, side.Plan) && res.Displaced == nil {
 			return nil
 		}
 		side.Item, side.Will, side.Beside = res.ID, res.Revision, cmp.Or(res.Displaced, side.Beside)
@@ -289,7 +289,7 @@ func (k *Keeper) append(ctx context.Context, s model.Store, id string, req model
 	if err != nil {
 		return model.RetainResult{}, Entry{}, err
 	}
-	e.plan(body, body+req.Content)
+	e.plan(s, body, body+req.Content)
 	if e, err = k.save(s, e, body); err != nil {
 		return model.RetainResult{}, Entry{}, err
 	}
@@ -466,8 +466,8 @@ func (k *Keeper) settle(e Entry, err error) (Entry, error) {
 }
 
 // plan keeps the hash of the text that a change writes. One that leaves the text as it is cannot be told by it.
-func (e *Entry) plan(before, after string) {
+func (e *Entry) plan(s model.Store, before, after string) {
 	if after != before {
-		e.Plan = digest(after)
+		e.Plan = digest(s, after)
 	}
 }
