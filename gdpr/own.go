@@ -38,7 +38,7 @@ func entryNames(e undo.Entry, body string, names func(string) bool) bool {
 // entryTexts are the texts of an undo entry, its ids and fields with their names among them: what a verification finds in
 // the entry's file, an erasure must remove.
 func entryTexts(e undo.Entry, body string) []string {
-	out := slices.Concat([]string{body, e.Item, string(e.After)}, e.Renewed, e.Falls)
+	out := slices.Concat([]string{body, e.Item, e.Was, string(e.Before), string(e.After), string(e.Will)}, e.Renewed, e.Falls)
 	fields := func(meta []model.Field, beside *model.Beside) {
 		for _, f := range meta {
 			out = append(out, f.Name, f.Value)
@@ -78,7 +78,7 @@ func (x *run) ownTraces(ctx context.Context) error {
 	}
 	if x.d.Undo != nil {
 		_, err := x.d.Undo.Erase(func(e undo.Entry, body string) bool {
-			return entryNames(e, body, names) || x.m.NamesBytes([]byte(body)) || planned(e.Store, e.Where, e.Item)
+			return entryNames(e, body, names) || x.m.NamesBytes([]byte(body)) || planned(e.Store, e.Where, e.Item) || e.Was != "" && planned(e.Store, e.Where, e.Was)
 		})
 		if err != nil {
 			x.problem(ownStore, "%s; look at it, remove its file undo/ID.undo from the state directory, and run this again", x.words(err))

@@ -49,6 +49,9 @@ func TestUndoEntryNamesByAFieldsName(t *testing.T) {
 	}
 	for name, e := range map[string]undo.Entry{
 		"a revision, which a store makes": {Side: undo.Side{After: "4711471"}},
+		"the revision before it":          {Side: undo.Side{Before: "4711471"}},
+		"a foretold revision":             {Side: undo.Side{Will: "4711471"}},
+		"the id before it":                {Side: undo.Side{Item: "x", Was: "of/ada"}},
 		"a field that is made anew":       {Renewed: []string{"ada_role"}},
 		"a field":                         {Side: undo.Side{Meta: []model.Field{{Name: "ada_role", Value: "buyer"}}}},
 		"a column":                        {Side: undo.Side{Beside: cell(model.BesideCell{Column: "ada", Type: model.CellInteger, Value: "1"})}},

@@ -86,6 +86,9 @@ func (k *Keeper) prepare() error {
 }
 
 func (k *Keeper) write(e Entry, body string) error {
+	if len(e.Sides) > 0 {
+		e.Item = e.Sides[0].Item
+	}
 	head, err := json.Marshal(e.encoded())
 	if err != nil {
 		return err
@@ -373,7 +376,7 @@ func (k *Keeper) dropAbout(s model.Store, person string, items ...string) error 
 		case !slices.Contains(places, e.Where):
 			return false, nil
 		}
-		return slices.ContainsFunc(e.AllSides(), func(side Side) bool { return about(side.Item, side.Meta) }) ||
+		return slices.ContainsFunc(e.AllSides(), func(side Side) bool { return about(side.Item, side.Meta) || gone[side.Was] }) ||
 			slices.ContainsFunc(e.Parts, func(p Part) bool { return about(p.Item, p.Meta) }), nil
 	})
 	return err

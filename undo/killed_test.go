@@ -1,6 +1,8 @@
 package undo_test
 
 import (
+	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -146,6 +148,97 @@ func TestAKilledRetainIsUndone(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// stopped returns a store whose retains fail with err just before the write.
+func stopped(s model.Store, err error) model.Store {
+	return s.Wrap(func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+		if c.Op == model.OpRetain {
+			ahead := c.Retain.Ahead
+			c.Retain.Ahead = func(body string, res model.RetainResult) error { return cmp.Or(ahead(body, res), err) }
+		}
+		return next(ctx)
+	})
+}
+
+// TestARetainKilledBeforeItsWriteNeedsNoUndo, also where the entry has the id that the item would have got: an erasure finds it by
+// the item's own.
+func TestARetainKilledBeforeItsWriteNeedsNoUndo(t *testing.T) {
+	for _, how := range []string{"one", "several"} {
+		s := entries(t)
+		page, err := s.Browser.List(t.Context(), model.PageRequest{})
+		if err != nil || len(page.Items) != 2 {
+			t.Fatal(page, err)
+		}
+		id := page.Items[0].ID
+		k := undo.New(t.TempDir(), undo.DefaultKeep, clock.System{}, nil)
+		killed := stopped(s, model.Errorf(model.Timeout, "", "killed"))
+		req := model.RetainRequest{ID: id, Mode: model.Replace, Content: "barley"}
+		if how == "several" {
+			_, _, err = k.Together(t.Context(), killed, undo.OpTakeback, []undo.Change{{Retain: &req}})
+		} else {
+			_, _, err = k.Retain(t.Context(), killed, req)
+		}
+		found, _, _ := k.List()
+		if len(found) != 1 {
+			t.Fatal(how, found, err)
+		}
+		done, err := k.Restore(t.Context(), func(string) (model.Store, error) { return s, nil }, found[0].ID)
+		if err != nil || done.Item != id || len(done.Notes) == 0 {
+			t.Errorf("%s: %+v, %v", how, done, err)
+		}
+		if _, _, err := k.Forget(t.Context(), s, model.ForgetRequest{ID: id, Erase: true}); err != nil {
+			t.Fatal(how, err)
+		}
+		if left, _, err := k.List(); err != nil || len(left) != 0 {
+			t.Errorf("%s: after the erasure there are %+v, %v", how, left, err)
+		}
+	}
+}
+
+// TestARollbackThatFailsLeavesAnEntryThatRestores what was not rolled back, where each change gives its item a new id.
+func TestARollbackThatFailsLeavesAnEntryThatRestores(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "MEMORY.md"), []byte("rye\n§\noats\n§\nbarley"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := curated.Open(t.Context(), curated.Config{Name: "s", Path: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	page, err := s.Browser.List(t.Context(), model.PageRequest{})
+	if err != nil || len(page.Items) != 3 {
+		t.Fatal(page, err)
+	}
+	var changes []undo.Change
+	for _, it := range page.Items {
+		changes = append(changes, undo.Change{Retain: &model.RetainRequest{ID: it.ID, Content: "new " + it.ID}})
+	}
+	n := 0
+	failing := s.Wrap(func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+		if c.Op == model.OpRetain {
+			if n++; n == 3 || n == 5 { // the third change, and the rollback of the first
+				return model.Refuse("retain", "no")
+			}
+		}
+		return next(ctx)
+	})
+	k := undo.New(t.TempDir(), undo.DefaultKeep, clock.System{}, nil)
+	_, e, err := k.Together(t.Context(), failing, undo.OpTakeback, changes)
+	if err == nil || e.ID == "" {
+		t.Fatal(e, err)
+	}
+	kept, _, err := k.Read(e.ID)
+	if err != nil || kept.Item != kept.Sides[0].Item {
+		t.Errorf("the entry is about %s, its first item is %s, %v", kept.Item, kept.Sides[0].Item, err)
+	}
+	if _, err := k.Restore(t.Context(), func(string) (model.Store, error) { return s, nil }, e.ID); err != nil {
+		t.Error(err)
+	}
+	if data, err := os.ReadFile(filepath.Join(dir, "MEMORY.md")); err != nil || string(data) != "rye\n§\noats\n§\nbarley" {
+		t.Errorf("%q, %v", data, err)
 	}
 }
 

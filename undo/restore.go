@@ -1,6 +1,7 @@
 package undo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,6 +86,8 @@ const longestChange = time.Hour
 // unmade reports that a change did not reach the store, and drops its entry. That of a young change stays: another process
 // may be about to make it.
 func (k *Keeper) unmade(e Entry, out *Restored) error {
+	first := e.AllSides()[0]
+	out.Item = cmp.Or(first.Was, first.Item)
 	out.Notes = []string{"everything stands as it did before the change: there was nothing to put back"}
 	if e.After == "" && k.clock.Now().Sub(e.At) < longestChange {
 		out.Notes = append(out.Notes, "undo entry "+e.ID+" stays: its change may still be running")

@@ -81,6 +81,7 @@ func (k *Keeper) together(ctx context.Context, s model.Store, all Entry, changes
 		}
 		e.Sides[i].made(after, results[i])
 	}
+	e.Item = e.Sides[0].Item
 	return results, e, k.confirm(&e, body, model.RetainResult{ID: e.Item, Revision: e.Sides[0].After})
 }
 
@@ -98,7 +99,6 @@ func (k *Keeper) Possible(ctx context.Context, s model.Store, op model.Op, chang
 	if len(e.Sides) == 0 {
 		return left, Entry{}, nil
 	}
-	e.Item = e.Sides[0].Item
 	if e, err = k.save(s, e, body); err != nil {
 		return nil, Entry{}, err
 	}
@@ -131,10 +131,16 @@ func (k *Keeper) Possible(ctx context.Context, s model.Store, op model.Op, chang
 
 // made notes what a side's change left.
 func (side *Side) made(after model.Revision, res model.RetainResult) {
-	side.After, side.Will, side.Item = after, "", cmp.Or(res.ID, side.Item)
+	side.After, side.Will = after, ""
+	side.named(cmp.Or(res.ID, side.Item))
 	if res.Displaced != nil {
 		side.Beside = res.Displaced
 	}
+}
+
+// unmake notes that a side's change was rolled back.
+func (side *Side) unmake() {
+	side.After, side.Item, side.Was = "", cmp.Or(side.Was, side.Item), ""
 }
 
 // carryOut makes one change bound to a revision. ahead may be nil.
@@ -161,7 +167,7 @@ func (k *Keeper) lookAll(ctx context.Context, s model.Store, all Entry, changes 
 	if len(changes) == 0 {
 		return Entry{}, "", model.Errorf(model.InvalidInput, "undo", "there is nothing to change")
 	}
-	all.Item, all.Existed = changes[0].id(), true
+	all.Existed = true
 	var body strings.Builder
 	seen, parts := map[string]bool{}, map[string]bool{}
 	for i, c := range changes {
@@ -200,6 +206,9 @@ func (k *Keeper) lookAll(ctx context.Context, s model.Store, all Entry, changes 
 		}
 		all.Sides = append(all.Sides, side)
 		body.WriteString(text)
+	}
+	if len(all.Sides) > 0 {
+		all.Item = all.Sides[0].Item
 	}
 	return all, body.String(), k.fallTogether(ctx, s, &all, parts)
 }
@@ -327,7 +336,7 @@ func (k *Keeper) takeBack(ctx context.Context, s model.Store, e Entry, body stri
 			_ = k.write(e, body)
 			return e, model.Errorf(model.Internal, "", "%v; %s was changed already and could not be put back (%v): undo entry %s keeps what stood there", err, e.Sides[i].Item, back, e.ID)
 		}
-		e.Sides[i].After = ""
+		e.Sides[i].unmake()
 	}
 	if failed == 0 { // nothing fell
 		return Entry{}, errors.Join(err, k.drop(e.ID))
@@ -355,15 +364,15 @@ const FeatureBinary = "binary"
 // stands reports whether a side's change was made and is still in place. An item in neither its old nor its
 // changed state is Conflict.
 func (side Side) stands(ctx context.Context, s model.Store) (now model.Revision, done bool, err error) {
-	now = model.Absent
-	it, err := s.Browser.Read(ctx, side.Item)
-	switch {
-	case err == nil:
-		now = it.Revision
-	case !errors.Is(err, model.NotFound):
-		return "", false, err
+	if side.After == "" && side.Was != "" {
+		if _, now, err = current(ctx, s, side.Was); err != nil || now == side.Before {
+			return now, false, err
+		}
 	}
+	it, now, err := current(ctx, s, side.Item)
 	switch {
+	case err != nil:
+		return "", false, err
 	case side.After != "" && now == side.After:
 		return now, side.After != side.Before, nil
 	case now == side.Before:
@@ -376,4 +385,13 @@ func (side Side) stands(ctx context.Context, s model.Store) (now model.Revision,
 		return now, true, nil
 	}
 	return "", false, model.Errorf(model.Conflict, "undo", "%s has changed since: it is at revision %s; compare and write by hand, the entry stays", side.Item, now)
+}
+
+// current reads an item and its revision, Absent for no item.
+func current(ctx context.Context, s model.Store, id string) (model.Item, model.Revision, error) {
+	it, err := s.Browser.Read(ctx, id)
+	if errors.Is(err, model.NotFound) {
+		return model.Item{}, model.Absent, nil
+	}
+	return it, it.Revision, err
 }

@@ -57,6 +57,9 @@ type Side struct {
 	Item string   `json:"id"`
 	Raw  []byte   `json:"raw_id,omitempty"` // the id where it is no UTF-8; only in the file
 	Op   model.Op `json:"op"`
+	// Was is the item's id before the change, where the change gives it another. Until the change is confirmed the item has one
+	// of the two.
+	Was string `json:"was,omitempty"`
 	// Existed is false when the change created the item: undoing it removes the item.
 	Existed bool          `json:"existed"`
 	Bytes   int64         `json:"bytes"` // of the displaced text
@@ -260,7 +263,7 @@ func (k *Keeper) act(ctx context.Context, s model.Store, e Entry, body string, r
 		e, err = k.settle(e, err)
 		return res, e, err
 	}
-	e.Item = res.ID
+	e.named(res.ID)
 	return res, e, k.confirm(&e, body, res)
 }
 
@@ -273,11 +276,20 @@ func (k *Keeper) ahead(s model.Store, e *Entry, i int, body string) func(string,
 		side = &e.Sides[i]
 	}
 	return func(text string, res model.RetainResult) error {
-		if side.Item == res.ID && side.Plan != "" && planned(s, text, side.Plan) && res.Displaced == nil {
+		told := side.Item == res.ID && side.Plan != "" && planned(s, text, side.Plan)
+		side.named(res.ID)
+		side.Will, side.Beside = res.Revision, cmp.Or(res.Displaced, side.Beside)
+		if told && res.Displaced == nil {
 			return nil
 		}
-		side.Item, side.Will, side.Beside = res.ID, res.Revision, cmp.Or(res.Displaced, side.Beside)
 		return k.writePending(e.pending(), body)
+	}
+}
+
+// named notes the id that a change gives the item.
+func (side *Side) named(id string) {
+	if id != side.Item {
+		side.Was, side.Item = cmp.Or(side.Was, side.Item), id
 	}
 }
 
@@ -298,7 +310,7 @@ func (k *Keeper) append(ctx context.Context, s model.Store, id string, req model
 		e, err = k.settle(e, err)
 		return res, e, err
 	}
-	e.Item = res.ID
+	e.named(res.ID)
 	now, err := s.Browser.Read(ctx, res.ID)
 	if err != nil || now.Revision != res.Revision || !strings.HasSuffix(now.Body, req.Content) {
 		return res, Entry{}, k.drop(e.ID)
