@@ -4,14 +4,17 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/hex"
 	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"memdesk/backends/records/engram"
 	"memdesk/backends/records/langgraph"
 	"memdesk/backends/remote"
 	"memdesk/backends/seam/curated"
@@ -239,6 +242,54 @@ func TestARollbackThatFailsLeavesAnEntryThatRestores(t *testing.T) {
 	}
 	if data, err := os.ReadFile(filepath.Join(dir, "MEMORY.md")); err != nil || string(data) != "rye\n§\noats\n§\nbarley" {
 		t.Errorf("%q, %v", data, err)
+	}
+}
+
+// TestAnActOnSeveralWritesItsEntryTwice: the entry holds all texts, and one more write before each change would take the square of
+// their number.
+func TestAnActOnSeveralWritesItsEntryTwice(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "engram.db")
+	schema, err := os.ReadFile(filepath.Join("..", "backends", "demodata", "schema", "engram.sql"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, text := range []string{string(schema), `INSERT INTO sessions (id, project, directory, started_at, summary) VALUES ('a', 'p', 'd', 'a', 'rye'), ('b', 'p', 'd', 'a', 'rye')`} {
+		if _, err := db.Exec(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := engram.Open(t.Context(), engram.Config{Name: "s", Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	dir := t.TempDir()
+	var seen []os.FileInfo
+	watched := s.Wrap(func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+		err := next(ctx)
+		if c.Op == model.OpRetain {
+			files, _ := filepath.Glob(filepath.Join(dir, "*"))
+			if fi, err := os.Stat(strings.Join(files, " ")); err == nil {
+				seen = append(seen, fi)
+			}
+		}
+		return err
+	})
+	k := undo.New(dir, undo.DefaultKeep, clock.System{}, nil)
+	var changes []undo.Change
+	for _, id := range []string{"session/a", "session/b"} {
+		changes = append(changes, undo.Change{Retain: &model.RetainRequest{ID: id, Content: "oats"}})
+	}
+	if _, _, err := k.Together(t.Context(), watched, undo.OpTakeback, changes); err != nil {
+		t.Fatal(err)
+	}
+	if len(seen) != 2 || !os.SameFile(seen[0], seen[1]) {
+		t.Errorf("%d looks; the second change wrote the entry again", len(seen))
 	}
 }
 

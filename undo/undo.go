@@ -269,17 +269,17 @@ func (k *Keeper) act(ctx context.Context, s model.Store, e Entry, body string, r
 
 // ahead keeps the result of a write before it is durable, where the planned text would not tell after a crash whether it was made:
 // the store shows it otherwise than it was sent, only the fields change, or the store makes the id. i is the side of the write in an
-// entry of several.
+// entry of several. That entry holds all texts, so it is not written again for the data beside an edit alone.
 func (k *Keeper) ahead(s model.Store, e *Entry, i int, body string) func(string, model.RetainResult) error {
-	side := &e.Side
-	if len(e.Sides) > 0 {
+	side, several := &e.Side, len(e.Sides) > 0
+	if several {
 		side = &e.Sides[i]
 	}
 	return func(text string, res model.RetainResult) error {
 		told := side.Item == res.ID && side.Plan != "" && planned(s, text, side.Plan)
 		side.named(res.ID)
 		side.Will, side.Beside = res.Revision, cmp.Or(res.Displaced, side.Beside)
-		if told && res.Displaced == nil {
+		if told && (several || res.Displaced == nil) {
 			return nil
 		}
 		return k.writePending(e.pending(), body)
