@@ -36,7 +36,8 @@ func (s *Store) Look(ctx context.Context) []model.HealthFinding {
 		return append(found, vitals.Down(model.FindingSchema, "nothing can be recalled or retained: "+outdated(version))...)
 	}
 	err = s.view(ctx, "health", func(q *query) error {
-		_, err := q.One(`SELECT count(*) FROM (SELECT rowid FROM nodes_fts WHERE nodes_fts MATCH 'a' LIMIT 1)`, nil, &hits)
+		_, err := q.One(`SELECT (SELECT count(*) FROM (SELECT rowid FROM nodes_fts WHERE nodes_fts MATCH 'a' LIMIT 1)) +
+			(SELECT count(*) FROM (SELECT 1 FROM nodes_fts_docsize LIMIT 1))`, nil, &hits)
 		return err
 	})
 	if err != nil && ctx.Err() == nil && model.KindOf(err) != model.Locked {

@@ -106,23 +106,30 @@ func TestHealthLeavesNoTrace(t *testing.T) {
 	}
 }
 
-// TestAnIndexThatIsGoneIsMadeAnew by the command that the finding names.
-func TestAnIndexThatIsGoneIsMadeAnew(t *testing.T) {
-	path, s := filled(t)
-	runSQL(t, path, `DROP TABLE nodes_fts`)
-	must(t, s.Close())
-	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
-	must(t, err)
-	n, err := db.Reindex()(t.Context())
-	must(t, err)
-	if n == 0 {
-		t.Error("no node is in the index")
-	}
-	must(t, db.Close())
-	again := openStore(t, path, false)
-	defer again.Close()
-	if st := backendtest.Examined(t, again); st.State != model.HealthOK {
-		t.Errorf("%+v", st)
+// TestADamagedIndexIsMadeAnew by the command that the finding names.
+func TestADamagedIndexIsMadeAnew(t *testing.T) {
+	for _, harm := range []string{
+		`DROP TABLE nodes_fts`, `DROP TABLE nodes_fts_data`, `DELETE FROM nodes_fts_data`, `DROP TABLE nodes_fts_idx`, `DROP TABLE nodes_fts_docsize`,
+		`DROP TABLE nodes_fts_config`, `UPDATE nodes_fts_config SET v = 99`, `DELETE FROM nodes_fts_config`,
+		`PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name = 'nodes_fts'`,
+	} {
+		path, s := filled(t)
+		must(t, s.Close())
+		runSQL(t, path, harm)
+		db, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+		must(t, err)
+		if found := append(db.Look(t.Context()), db.Deep(t.Context())...); len(found) == 0 || !strings.Contains(found[0].Message, "`memdesk reindex`") {
+			t.Errorf("%s: %+v", harm, found)
+		}
+		if n, err := db.Reindex()(t.Context()); n == 0 || err != nil {
+			t.Errorf("%s: %d nodes in the index, %v", harm, n, err)
+		}
+		must(t, db.Close())
+		again := openStore(t, path, false)
+		if st := backendtest.Examined(t, again); st.State != model.HealthOK {
+			t.Errorf("%s: %+v", harm, st)
+		}
+		must(t, again.Close())
 	}
 }
 

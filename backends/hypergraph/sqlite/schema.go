@@ -143,6 +143,14 @@ const countedRows = `SELECT tier, type, subtype, count(*), sum(bytes)
 	UNION ALL SELECT '` + hypergraph.EdgeTier + `', type, '', count(*), sum(bytes)
 		FROM (SELECT type, octet_length(label) AS bytes FROM hyperedges` + unsorted + `) GROUP BY type`
 
+// textDown drops an index of words in any state, also one that is damaged or gone. FTS5 drops none whose configuration it
+// cannot read, so that is written first.
 var textDown = []string{
-	`DROP TABLE IF EXISTS nodes_fts`, // it may have been dropped already: then up makes it anew
+	`CREATE TABLE IF NOT EXISTS nodes_fts_config (k PRIMARY KEY, v) WITHOUT ROWID`,
+	`INSERT OR REPLACE INTO nodes_fts_config (k, v) VALUES ('version', 4)`,
+	`DROP TABLE IF EXISTS nodes_fts`,
+	`DROP TABLE IF EXISTS nodes_fts_data`,
+	`DROP TABLE IF EXISTS nodes_fts_idx`,
+	`DROP TABLE IF EXISTS nodes_fts_docsize`,
+	`DROP TABLE IF EXISTS nodes_fts_config`,
 }
