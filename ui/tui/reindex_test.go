@@ -10,7 +10,7 @@ import (
 	"memdesk/backends/hypergraph/sqlite"
 )
 
-// A key of Health must rebuild the index of a store that has one; a store without one must say so.
+// A key of Health must ask, and then rebuild the index of a store that has one; a store without one must say so.
 func TestIndexIsBuiltOnAKey(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -26,7 +26,9 @@ func TestIndexIsBuiltOnAKey(t *testing.T) {
 	r := startRobot(t, start{scenario: programScenario, width: 120, height: 40, env: []string{
 		argsEnv + "=" + strings.Join(args, "\n"), "XDG_STATE_HOME=" + filepath.Join(dir, "state"),
 	}})
-	r.see("[2 Tiers]", "sqlite").press("1").see("2/2 stores up").press("I").see("sqlite: 1 item in the new index")
+	r.see("[2 Tiers]", "sqlite").press("1").see("2/2 stores up")
+	r.asked("I", "Build the index of sqlite anew?").press("esc").see("othing was changed")
+	r.asked("I", "Build the index of sqlite anew?").press("tab").see("[Build]").press("enter").see("sqlite: 1 item in the new index")
 	r.press("j").see("inmem").press("I").see("this store keeps no index of its own").press("q")
 	if _, err := r.left(); err != nil {
 		t.Fatal(err)

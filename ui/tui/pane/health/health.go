@@ -14,6 +14,7 @@ import (
 	"memdesk/model"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/loop"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
@@ -307,10 +308,18 @@ func (p *watch) noIndex() string {
 	}
 }
 
-// reindex rebuilds the index of the store at the cursor; the old one stays in use until then.
+// reindex asks whether to rebuild the index of the store at the cursor: programs that write there wait for it.
 func (p *watch) reindex() tea.Cmd {
 	p.moved = true
-	store := p.StoreHere()
+	store, esc := p.StoreHere(), p.d.Esc
+	return p.d.Modal.Show(&dialog.Dialog{Title: esc.Const("Reindex"), NoReason: true, Lines: append([]text.Line{
+		{Value: esc.Sprintf("Build the index of %s anew?", store), Kind: text.Title},
+		{Value: esc.Const("No item changes. Until it is built, programs that write to this store wait or are refused; those that read go on.")},
+	}, p.d.EnvironmentOf(store)...), Choices: []dialog.Choice{{Verb: "Build", Run: func() tea.Cmd { return p.build(store) }}}})
+}
+
+// build rebuilds a store's index.
+func (p *watch) build(store string) tea.Cmd {
 	p.indexing[store] = true
 	p.d.Tell("building the index of %s", store)
 	return p.Window.Ask(func(ctx context.Context) any {
@@ -344,7 +353,7 @@ func (p *watch) keys(l *record.List[observed]) []act.Act {
 			return p.check(p.StoreHere())
 		}},
 		items.Called("the items of this store, or of its one tier over the cap").With(act.Unless(l.None, p.shut, p.noItems), p.items),
-		{Keys: []string{"I"}, Verb: "reindex", Args: "NUMBER", Doc: "build this store's search index anew; no item changes", Why: act.Unless(l.None, p.shut, p.noIndex), Do: p.reindex},
+		{Keys: []string{"I"}, Verb: "reindex", Args: "NUMBER", Doc: "build this store's search index anew; asks first, and no item changes", Why: act.Unless(l.None, p.shut, p.noIndex), Do: p.reindex},
 	}
 }
 
