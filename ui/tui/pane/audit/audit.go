@@ -50,7 +50,7 @@ func events(d *pane.Bench, of model.Ref) record.Kind[operator.AuditEvent] {
 		Noun: "record", Tell: tellEvent,
 		Empty: "The log has no records yet.",
 		Columns: []record.Column{
-			{Title: "SEQ", Width: 7, Right: true, Dim: true}, {Title: "WHEN, UTC", Width: 12, Least: 12, Dim: true}, {Title: "ACTOR", Width: 16, Least: 10}, {Title: "ACTION", Width: 20, Least: 13}, {Title: "OUTCOME", Width: 11, Least: 10}, {Title: "TARGET", Least: 18},
+			{Title: "SEQ", Width: 7, Right: true, Dim: true}, {Title: "WHEN, UTC", Width: 12, Least: 12, Dim: true}, {Title: "ACTOR", Width: 16, Least: 10}, {Title: "ACTION", Width: 20, Least: 13}, {Title: "OUTCOME", Width: 11, Least: 10}, {Title: "TARGET", Least: 20},
 		},
 		Traits: record.Traits[operator.AuditEvent]{Badge: 5, Beside: 120, Store: func(e operator.AuditEvent) string { return e.Store }},
 	}
