@@ -63,7 +63,7 @@ func TestNoticesAndReadOnly(t *testing.T) {
 	for _, s := range []struct{ width, height int }{{60, 15}, {80, 24}} {
 		r := startRobot(t, start{scenario: "desk,notices,readonly", width: s.width, height: s.height})
 		r.see("Notices", "2 acts were begun", "rotated", "READ-ONLY", " down").golden(fmt.Sprintf("notices-%dx%d", s.width, s.height))
-		r.press("esc").see("[2 Tiers]", "crewship").press(":").press("notices").press("enter").see("rotated").press("?").see("Help: Tiers").gone("search this text").press("?").gone("Help: Tiers").press("q")
+		r.press("esc").see("[2 Tiers]", "crewship").press(":").press("notices").press("enter").see("rotated").press("?").see("Help: Notices", "search this text").press("?").gone("Help: Notices").see("rotated").press("esc").see("[2 Tiers]", "crewship").press("?").see("Help: Tiers").gone("search this text").press("?").gone("Help: Tiers").press("q")
 		raw, err := r.left()
 		if err != nil {
 			t.Fatal(err)
