@@ -60,7 +60,8 @@ type Hit struct {
 	Method     Method
 }
 
-// Matcher searches for one subject's identifiers. It is immutable and safe for concurrent use.
+// Matcher searches for one subject's identifiers. It is safe for concurrent use. It remembers runs of digits that hold
+// nothing, which changes no answer.
 type Matcher struct {
 	terms    []string
 	patterns []Pattern

@@ -45,7 +45,7 @@ type walker struct {
 	begins func(b []byte) bool
 
 	expanded int64 // bytes expanded from compressed parts
-	inside   int   // compressed parts, opened or not
+	beside   int   // what was noted beside hits: compressed parts, joined lines
 	// quiet are runs without anything of the subject; may be nil.
 	quiet  *quiet
 	unseen unseen
@@ -252,18 +252,19 @@ func (w *walker) block(l *layer, lines []line, in *[256]bool, m Method) {
 	if w.done || !encoded(l.text, lines, m) || l.probe && w.quiet.has(run, m, l.depth) {
 		return
 	}
-	inside := w.inside
+	beside := w.beside
 	start, end := l.place(lines[0].from, lines[len(lines)-1].end)
 	goesOn := l.goesOn || len(lines) == 1 && continues(l.text, lines[0])
 	if width := lines[0].to - lines[0].from; w.joined != nil && len(lines) > 1 && (width%4 != 0 || width < lines[1].to-lines[1].from) {
 		w.joined[span{start, end}] = true
+		w.beside++
 	}
 	for _, b := range decodings(l.text, lines, in, w.foreign, w.anchors) {
 		in := &layer{text: b, block: true, start: start, end: end, goesOn: goesOn, method: cmp.Or(l.method, m), depth: l.depth + 1, units: l.units, family: unresolved, probe: l.probe}
 		in.loose, in.noise = isBinary(b) && !Wide(b), !sensible(b)
 		w.open(in)
 	}
-	if l.probe && !w.done && w.inside == inside && !l.units {
+	if l.probe && !w.done && w.beside == beside && !l.units { // in UTF-16, a block of UTF-16 is not decoded again
 		w.quiet.add(run, m, l.depth)
 	}
 }
@@ -320,7 +321,7 @@ func magicAt(b []byte) bool {
 // in any record by chance, so the data must inflate. Each member of a zip is opened by itself: the list of
 // members may be far away.
 func (w *walker) packed(l *layer, at int) {
-	w.inside++
+	w.beside++
 	rest := l.text[at:]
 	part := &layer{text: rest, block: true, goesOn: l.goesOn, method: Archive, depth: l.depth + 1, loose: true, family: unresolved}
 	part.start, part.end = l.place(at, at+2)
@@ -370,7 +371,7 @@ func (w *walker) open(l *layer) {
 // expand walks through the content of a compressed part. Beyond maxPacked nothing is expanded: parts may
 // overlap and repeat their content.
 func (w *walker) expand(l *layer, open func(o *opening) error) {
-	w.inside++
+	w.beside++
 	if w.expanded > maxPacked {
 		w.unseen.tooMuch = true
 		return
