@@ -400,7 +400,7 @@ func (f *Found) words(own []string) string {
 func (q *search) quarantine(ctx context.Context) error {
 	var found []Found
 	entries := map[string]bool{}
-	err := eachQuarantined(ctx, q.store, func(t model.Text, err error) error {
+	problems, err := eachQuarantined(ctx, q.store, func(t model.Text, err error) error {
 		if !q.seen[t.ID] {
 			q.items++
 		}
@@ -420,6 +420,7 @@ func (q *search) quarantine(ctx context.Context) error {
 		found, entries[t.ID] = append(found, f), true
 		return nil
 	})
+	q.problems = including(q.problems, problems...)
 	q.found = append(slices.DeleteFunc(q.found, func(o Found) bool { return entries[o.Item.ID] }), found...)
 	return err
 }

@@ -72,26 +72,35 @@ func readText(ctx context.Context, s model.Store, id string, yield func(model.Te
 	return yield(model.Text{ID: id, Body: it.Body, Meta: it.Meta, Binary: raw(it), Whole: func() model.Item { return it }}, err), nil
 }
 
-// eachQuarantined yields every entry of a store's quarantine as a text, with its source as a field.
-func eachQuarantined(ctx context.Context, s model.Store, yield func(model.Text, error) error) error {
+// eachQuarantined yields every entry of a store's quarantine as a text, with its source as a field. problems are the rows
+// that are no entry: a file or a quarantine that cannot be read.
+func eachQuarantined(ctx context.Context, s model.Store, yield func(model.Text, error) error) (problems []string, err error) {
 	if s.Quarantine == nil {
-		return nil
+		return nil, nil
 	}
 	all, err := s.Quarantine.Quarantined(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, e := range all {
 		full, err := s.Quarantine.ReadQuarantined(ctx, e.ID)
-		if errors.Is(err, model.NotFound) { // gone since the listing
+		switch {
+		case errors.Is(err, model.NotFound): // gone since the listing
 			continue
+		case e.Problem != "" && errors.Is(err, model.InvalidInput):
+			problems = append(problems, e.ID+": "+e.Problem)
+			continue
+		case err == nil && full.Body == "" && isLink(s, full.Problem):
+			continue
+		case err == nil && full.Body == "" && full.Problem != "":
+			err = model.Errorf(model.Unsupported, "quarantine", "%s", full.Problem)
 		}
 		t := model.Text{ID: e.ID, Body: full.Body, Meta: []model.Field{{Name: "source", Value: cmp.Or(full.Source, e.Source)}}}
 		if err := yield(t, err); err != nil {
-			return err
+			return problems, err
 		}
 	}
-	return nil
+	return problems, nil
 }
 
 // sift searches the texts of all items in one pass, and looks at those that may concern the subject. It misses nothing

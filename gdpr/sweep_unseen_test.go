@@ -22,6 +22,13 @@ func (shutQuarantine) ReadQuarantined(context.Context, string) (model.Quarantine
 	return model.Quarantined{}, model.Errorf(model.Internal, "quarantine", "damaged")
 }
 
+// unlistedQuarantine is a quarantine that cannot be listed.
+type unlistedQuarantine struct{ shutQuarantine }
+
+func (unlistedQuarantine) Quarantined(context.Context) ([]model.Quarantined, error) {
+	return nil, model.Errorf(model.PermissionDenied, "quarantine", "no permission")
+}
+
 type shutLayer struct{ model.Maintainer }
 
 func (m shutLayer) Layers(ctx context.Context) ([]model.Layer, error) {
@@ -122,8 +129,11 @@ func TestASweepSaysWhatItDidNotSee(t *testing.T) {
 	}{
 		"nothing":             {func(*model.Store) {}, "", false},
 		"a quarantined entry": {func(s *model.Store) { s.Quarantine = shutQuarantine{} }, "an item cannot be read: internal", false},
-		"a layer":             {func(s *model.Store) { s.Maintainer = shutLayer{s.Maintainer} }, "no permission to read it", false},
-		"one text":            {func(s *model.Store) { s.Texts = shutText{s.Texts} }, "not looked into: an item cannot be read: permission denied", false},
+		"a quarantine, and a layer that names the person": {func(s *model.Store) {
+			s.Quarantine, s.Maintainer = unlistedQuarantine{}, spareLayer{s.Maintainer}
+		}, "", true},
+		"a layer":  {func(s *model.Store) { s.Maintainer = shutLayer{s.Maintainer} }, "no permission to read it", false},
+		"one text": {func(s *model.Store) { s.Texts = shutText{s.Texts} }, "not looked into: an item cannot be read: permission denied", false},
 		"one text, and a layer that names the person": {func(s *model.Store) {
 			s.Texts, s.Maintainer = shutText{s.Texts}, spareLayer{s.Maintainer}
 		}, "an item cannot be read", true},
@@ -217,6 +227,50 @@ func TestASweepReadsAFileThatIsTooLargeForAnItem(t *testing.T) {
 		swept, problems, err := w.desk.Sweep(t.Context(), alone(s), nil)
 		if err != nil || len(problems) > 0 || (len(swept) == 1) != strings.Contains(body, name) {
 			t.Errorf("%q: %+v, %q, %v", body, swept, problems, err)
+		}
+	}
+}
+
+// TestAQuarantinedEntryIsReadLikeAnItem: the bytes of one that is too large are searched by a sweep and a plan is not
+// complete without them; a link is passed over.
+func TestAQuarantinedEntryIsReadLikeAnItem(t *testing.T) {
+	w := newWorld(t)
+	plant(t, w.dir, map[string]string{"cs/.memory/AGENT.md": "by " + name + "\n", "cs/.memory/daily/2026-01-01.md": "tea\n", "h/USER.md": "tea\n"})
+	w.more = []backends.StoreConfig{{Name: "cs", Kind: "crewship", Path: filepath.Join(w.dir, "cs", ".memory")}, {Name: "h", Kind: "curated", Path: filepath.Join(w.dir, "h")}}
+	w.open()
+	w.complete(w.plan(w.file().ID))
+	quarantine := filepath.Join(w.dir, "cs/.memory/.quarantine")
+	entry := filepath.Join("cs/.memory/.quarantine", strings.Repeat("a", 64)+".md")
+	long := strings.Repeat("a", 6<<20)
+	if err := os.MkdirAll(quarantine, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, link := range []string{filepath.Join(quarantine, strings.Repeat("b", 64)+".md"), filepath.Join(w.dir, "h/MEMORY.md")} {
+		if err := os.Symlink(filepath.Join(w.dir, "elsewhere.md"), link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for body, want := range map[string]string{"": "", "tea\n" + long: "unsupported", name + " was here\n" + long: "unsupported"} {
+		if body != "" {
+			plant(t, w.dir, map[string]string{entry: body})
+		}
+		w.open()
+		swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil)
+		if err != nil || len(problems) > 0 || (len(swept) == 1) != strings.Contains(body, name) {
+			t.Errorf("%.20q: swept %+v, %q, %v", body, swept, problems, err)
+		}
+		p, err := w.desk.MakePlan(t.Context(), w.file().ID, w.fleet, nil)
+		var said []string
+		for _, s := range p.Stores {
+			said = append(said, s.Problems...)
+		}
+		if err != nil || (len(said) > 0) != (want != "") || !strings.Contains(strings.Join(said, "\n"), want) {
+			t.Errorf("%.20q: the plan says %q, %v; want %q", body, said, err, want)
+		}
+		if body != "" {
+			if err := os.Remove(filepath.Join(w.dir, entry)); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }

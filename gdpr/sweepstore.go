@@ -98,13 +98,14 @@ func (r *returned) store(ctx context.Context, d *Desk, s model.Store, attested m
 		w.item(ctx, t, err)
 		return true
 	})
-	if slices.ContainsFunc(problems, func(p string) bool { return !isLink(s, p) }) {
-		w.notSeen("a part of it cannot be listed")
-	}
-	failed = errors.Join(failed, eachQuarantined(ctx, s, func(t model.Text, err error) error {
+	rows, err := eachQuarantined(ctx, s, func(t model.Text, err error) error {
 		w.item(ctx, t, err)
 		return nil
-	}))
+	})
+	failed = errors.Join(failed, err)
+	if slices.ContainsFunc(append(problems, rows...), func(p string) bool { return !isLink(s, p) }) {
+		w.notSeen("a part of it cannot be listed")
+	}
 	if err := w.layers(ctx); err != nil {
 		return w.closed, err
 	}
