@@ -320,12 +320,16 @@ func (t *Table) scope(value string) string {
 	return t.ScopeOf(value)
 }
 
-// inScope is the condition of the rows of a scope, with its argument.
+// inScope is the condition of the rows of a scope, with its argument. A scope has one spelling, that of ScopeOf.
 func (t *Table) inScope(scope string) (cond string, arg any) {
+	cond, value := `(`+t.Scope+`) = ?`, scope
 	if t.ScopeIn != nil {
-		scope = t.ScopeIn(scope)
+		value = t.ScopeIn(scope)
 	}
-	return `(` + t.Scope + `) = ?`, scope
+	if t.scope(value) != scope {
+		cond += ` AND 1 = 0`
+	}
+	return cond, value
 }
 
 func (t *Table) readOnly(r Row, it model.Item) string {

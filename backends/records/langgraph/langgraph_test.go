@@ -89,10 +89,10 @@ func TestItems(t *testing.T) {
 // TestOddLabels: the id of every listed row leads to it, whatever its namespace and key contain.
 func TestOddLabels(t *testing.T) {
 	dsn := database(t, "python", `INSERT INTO store (prefix, key, value) VALUES (E'users.a\x1fb', 'k2', '{"text":"Ada one"}'), ('users.a', E'b\x1fk2', '{"text":"Ada two"}'),
-		(E'users.\uFDD0c', 'k', '{"text":"Ada three"}'), ('hread', E'\uFDD0/', '{"text":"Ada four"}'), (E'users.a\x1f\x01b', E'\x02', '{"text":"Ada five"}')`)
+		(E'users.\uFDD0c', 'k', '{"text":"Ada three"}'), ('hread', E'\uFDD0/', '{"text":"Ada four"}'), (E'users.a\x1f\x01b', E'\x02', '{"text":"Ada five"}'), ('thread.users', 'k', '{"text":"Ada six"}')`)
 	s := open(t, langgraph.Config{}, dsn)
 	page, err := s.Browser.List(t.Context(), model.PageRequest{})
-	if err != nil || len(page.Items) != 5 {
+	if err != nil || len(page.Items) != 6 {
 		t.Fatalf("%+v, %v", page, err)
 	}
 	scopes := map[string]bool{}
@@ -101,6 +101,11 @@ func TestOddLabels(t *testing.T) {
 		one, err := s.Browser.List(t.Context(), model.PageRequest{Scope: h.Scope})
 		if err != nil || len(one.Items) != 1 || one.Items[0].ID != h.ID {
 			t.Errorf("scope %q: %+v, %v", h.Scope, one.Items, err)
+		}
+	}
+	for _, other := range []string{"thread/users", "%68read"} { // another spelling of a scope that is there
+		if one, err := s.Browser.List(t.Context(), model.PageRequest{Scope: other}); !errors.Is(err, model.InvalidInput) {
+			t.Errorf("scope %q: %+v, %v", other, one.Items, err)
 		}
 	}
 	for _, want := range []string{"users/a%1Fb", "users/%EF%B7%90%63", "users/a%1F%01b"} {

@@ -138,7 +138,7 @@ func labels(space, sep string) string {
 	return strings.Join(parts, "/")
 }
 
-// spaceOf is the namespace of a scope. A text that is no scope is no namespace either.
+// spaceOf is the namespace of a scope.
 func spaceOf(scope, sep string) string {
 	id, err := model.DecodeID(scope)
 	if err != nil {
