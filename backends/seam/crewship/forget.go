@@ -105,7 +105,7 @@ func forget(ctx context.Context, dir *rootdir.Dir, e entry, want model.Revision)
 		return dir.Remove(e.label)
 	}
 	sentinel := e.label + ".lock"
-	if len(path.Base(sentinel)) <= 255 { // no writer can hold a lock with a longer name
+	if lockable(e.label) {
 		lock, err := dir.Lock(ctx, sentinel, privateMode)
 		if err != nil {
 			return err
@@ -129,6 +129,9 @@ func forget(ctx context.Context, dir *rootdir.Dir, e entry, want model.Revision)
 	}
 	return nil
 }
+
+// lockable reports whether an item can have a lock file. No writer can hold a lock whose name no file can have.
+func lockable(label string) bool { return len(path.Base(label)+".lock") <= 255 }
 
 // removable refuses anything but a regular file: a link is neither followed nor removed.
 func removable(dir *rootdir.Dir, label string) error {

@@ -199,11 +199,13 @@ func (s *store) write(ctx context.Context, to target, req model.RetainRequest) (
 	if err := dir.MkdirAll(path.Dir(to.label), dirMode); err != nil {
 		return model.RetainResult{}, err
 	}
-	lock, err := dir.Lock(ctx, to.label+".lock", privateMode)
-	if err != nil {
-		return model.RetainResult{}, err
+	if lockable(to.label) || !req.Restore { // what forget removed without a lock comes back without one
+		lock, err := dir.Lock(ctx, to.label+".lock", privateMode)
+		if err != nil {
+			return model.RetainResult{}, err
+		}
+		defer lock.Unlock()
 	}
-	defer lock.Unlock()
 	out, err := s.evaluate(dir, to, req)
 	if err != nil {
 		return model.RetainResult{}, err
