@@ -178,8 +178,8 @@ type Reindexer interface {
 	// returns how many items it holds.
 	// InvalidInput for a tier that is not derived.
 	Reindex(ctx context.Context, tier string) (int64, error)
-	// ChangedSince streams the ids of items changed at or after the time, in seconds
-	// since 1970, in no order, and of items whose last change the store does not time; yield returns false to stop.
+	// ChangedSince streams ids, in no order, until yield returns false: of the items that changed at or after mtime, in seconds
+	// since 1970, and of those whose last change has no time in the store.
 	ChangedSince(ctx context.Context, mtime float64, yield func(id string) bool) error
 }
 

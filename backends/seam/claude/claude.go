@@ -73,7 +73,8 @@ type store struct {
 	redact  bool // transcripts
 }
 
-// Open opens a directory for reading. Errors are those of Profile.
+// Open opens a directory for reading. NotFound where there is none, InvalidInput for one without a profile and for an unknown
+// setting.
 func Open(ctx context.Context, c Config) (model.Store, error) {
 	if err := model.FromContext(ctx, "open"); err != nil {
 		return model.Store{}, err
