@@ -38,6 +38,12 @@ func TestDistributed(t *testing.T) {
 	if n, err := s.GetNode(t.Context(), "a"); err != nil || n.Content != "before the cut" {
 		t.Errorf("after the cut: %+v, %v", n, err)
 	}
+	if n, err := s.Reindex(t.Context()); n != 2 || err != nil {
+		t.Errorf("reindex: %d nodes, %v", n, err)
+	}
+	if found := s.Look(t.Context()); len(found) > 0 {
+		t.Errorf("after the reindex: %+v", found)
+	}
 	must(t, s.DeleteNode(t.Context(), "a"))
 	if _, err := s.GetEdge(t.Context(), "e"); model.KindOf(err) != model.NotFound {
 		t.Errorf("the foreign keys are gone: %v", err)
