@@ -119,9 +119,17 @@ func (d *Desk) notePolicy(ctx context.Context, p receipt.Policy, reason string) 
 	}
 	e := audit.Entry{Action: policyAction, Plan: p.Hash, Reason: reason, Counts: map[string]int64{"approval": approval, "approvers": int64(len(p.Approvers))}}
 	if err := d.Log.Note(ctx, e, audit.Result{Verdict: audit.OK, Counts: e.Counts}); err != nil {
-		return model.Refuse(policyAction, "it could not be recorded: "+err.Error())
+		return unrecorded("it could not be recorded", err)
 	}
 	return nil
+}
+
+// unrecorded is the error of a policy that the log did not take: a refusal, but where the caller ended the act.
+func unrecorded(what string, err error) error {
+	if errors.Is(err, context.Canceled) {
+		return model.Ended(policyAction, err)
+	}
+	return model.Refuse(policyAction, what+": "+err.Error())
 }
 
 // PolicyState is the configured policy and whether it is the one on record.

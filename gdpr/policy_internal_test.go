@@ -9,7 +9,7 @@ import (
 	"memdesk/model"
 )
 
-// A caller who goes away while the log is read must be told as anywhere else: no rule refused the act.
+// A caller who goes away while the log is read or written must be told as anywhere else: no rule refused the act.
 func TestAnInterruptIsNoRefusal(t *testing.T) {
 	log, err := audit.Open(audit.Options{Dir: filepath.Join(t.TempDir(), "audit")})
 	if err != nil {
@@ -20,8 +20,11 @@ func TestAnInterruptIsNoRefusal(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, _, err = (&Desk{Log: log}).onRecord(ctx, audit.Filter{}, func(audit.Row) bool { return true })
-	if model.IsRefusal(err) || model.KindOf(err) != model.Timeout {
-		t.Errorf("told as %v", err)
+	d := &Desk{Log: log}
+	_, _, err = d.onRecord(ctx, audit.Filter{}, func(audit.Row) bool { return true })
+	for _, err := range []error{err, d.notePolicy(ctx, d.Policy.rules(), "")} {
+		if model.IsRefusal(err) || model.KindOf(err) != model.Timeout {
+			t.Errorf("told as %v", err)
+		}
 	}
 }

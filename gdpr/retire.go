@@ -106,7 +106,7 @@ func (d *Desk) Retiring(ctx context.Context, before time.Time) (time.Time, error
 	}
 	e := audit.Entry{Action: policyAction, Plan: last.Plan, Reason: fmt.Sprintf("the policy that %s set in record %d, which is older than the log is kept", last.Actor, last.Seq), Counts: last.Counts}
 	if err := d.Log.Note(ctx, e, audit.Result{Verdict: audit.OK, Counts: last.Counts}); err != nil {
-		return before, model.Refuse(policyAction, "it could not be recorded anew: "+err.Error())
+		return before, unrecorded("it could not be recorded anew", err)
 	}
 	return before, nil
 }
