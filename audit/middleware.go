@@ -19,6 +19,14 @@ func WithReason(ctx context.Context, reason string) context.Context {
 	return context.WithValue(ctx, reasonKey{}, reason)
 }
 
+type planKey struct{}
+
+// WithPlan carries the hash of an approved plan to the records of the steps that carry it out: a name and a reason may be
+// erased, and the hash still says what act a step belongs to.
+func WithPlan(ctx context.Context, hash string) context.Context {
+	return context.WithValue(ctx, planKey{}, hash)
+}
+
 type originKey struct{}
 
 // WithOrigin carries the client, the session and the source of a write to the log, which keeps them like the
@@ -79,6 +87,7 @@ func (l *Log) act(ctx context.Context, e Entry, act func(context.Context) (Resul
 func entryOf(ctx context.Context, c *model.Call) Entry {
 	e := Entry{Action: string(c.Op), Store: c.Store.Name, Counts: map[string]int64{}}
 	e.Reason, _ = ctx.Value(reasonKey{}).(string)
+	e.Plan, _ = ctx.Value(planKey{}).(string)
 	id := c.ID
 	switch {
 	case c.Retain != nil:

@@ -207,7 +207,7 @@ func (d *Desk) erase(ctx context.Context, p Plan, log *runLog, fleet *backends.F
 			if receipted {
 				return map[string]int64{"forgotten": rec.Forgotten, "redacted": rec.Redacted, "layers": int64(len(rec.Layers))}, x.resumeSettling(ctx, rec)
 			}
-			err := x.do(ctx)
+			err := x.do(audit.WithPlan(ctx, p.Hash))
 			return map[string]int64{"forgotten": x.out.Forgotten, "redacted": x.out.Redacted, "layers": int64(len(x.out.Layers))}, err
 		})
 	err = errors.Join(err, x.log.flush())

@@ -329,10 +329,9 @@ func ofAct(acts []placed, r audit.Row) (at int, ok bool) {
 	return 0, false
 }
 
-// erased are the steps of an erasure. Of a write that named the person the erasure has taken name and reason.
+// erased are the steps of an erasure. Of a write that named the person the erasure has taken name and reason; its plan stays.
 func erased(act, r audit.Row) bool {
-	return r.Action == audit.ActionErase || r.Action == receipt.Action || r.Reason == "erasure "+act.Scope ||
-		r.Reason == "" && r.NameState == audit.NameAbsent && (r.Action == "retain" || r.Action == "forget")
+	return r.Action == audit.ActionErase || r.Action == receipt.Action || r.Reason == "erasure "+act.Scope || r.Plan != "" && r.Plan == act.Plan
 }
 
 // written are the writes of an act, in its one store if it has one; an erased reason is empty.

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"memdesk/gdpr"
-	"memdesk/jobs"
-	"memdesk/model"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"memdesk/gdpr"
+	"memdesk/jobs"
+	"memdesk/model"
 )
 
 // Away continues an erasure when the session ends.

@@ -407,12 +407,13 @@ func TestAnActHasItsSteps(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	erase := begin("", audit.Entry{Action: "gdpr-erase", Scope: "er-20261123-7d8db8e7"})
+	erase := begin("", audit.Entry{Action: "gdpr-erase", Scope: "er-20261123-7d8db8e7", Plan: "5d41"})
 	for store, v := range map[string]audit.Verdict{"a": audit.OK, "b": audit.Failed} {
 		end(begin("erasure er-20261123-7d8db8e7", audit.Entry{Action: "scrub", Store: store}), v)
 	}
 	end(begin("", audit.Entry{Action: "retain", Store: "a", Target: "a:x"}), audit.OK)
-	end(begin("erasure er-20261123-7d8db8e7", audit.Entry{Action: "forget", Store: "a", Target: "a:of maren"}), audit.OK)
+	end(begin("erasure er-20261123-7d8db8e7", audit.Entry{Action: "forget", Store: "a", Target: "a:of maren", Plan: "5d41"}), audit.OK)
+	end(begin("", audit.Entry{Action: "forget", Store: "a", Target: "a:maren by hand"}), audit.OK)
 	if _, err := log.EraseNames(t.Context(), nil, func(text string) bool { return strings.Contains(text, "maren") }); err != nil {
 		t.Fatal(err)
 	}
@@ -440,7 +441,7 @@ func TestAnActHasItsSteps(t *testing.T) {
 		slices.Sort(out)
 		return out
 	}
-	if got, want := rows(""), []string{"forget ok 0", "gdpr-erase ok 3", "resolve ok 1", "retain ok 0", "scrub failed 0", "takeback ok 2"}; !slices.Equal(got, want) {
+	if got, want := rows(""), []string{"forget ok 0", "forget ok 0", "gdpr-erase ok 3", "resolve ok 1", "retain ok 0", "scrub failed 0", "takeback ok 2"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got, want := rows("scrub"), []string{"scrub failed 0", "scrub ok 0"}; !slices.Equal(got, want) {

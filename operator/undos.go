@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
+
 	"memdesk/audit"
 	"memdesk/model"
 	"memdesk/origin"
 	"memdesk/undo"
-	"slices"
-	"time"
 )
 
 // UndoRow is one undo entry.
