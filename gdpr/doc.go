@@ -4,8 +4,8 @@
 //
 // # The way of a request
 //
-//	intake     request.go, deadline.go, proposals.go, opendsr.go: identifiers, ground, the clock that runs
-//	search     find.go, sift.go, recalled.go, tag.go: one search looks at every item of one store
+//	intake     request.go, deadline.go, proposals.go, opendsr.go, withdraw.go: identifiers, ground, the clock that runs
+//	search     find.go, sift.go, recalled.go, tag.go, searching.go: one search looks at every item of one store
 //	decide     decide.go, redact.go, index.go, falls.go, order.go: the policy gives each found item its step
 //	plan       planning.go, planlayers.go, plan.go, share.go: the steps of all stores and layers, under one hash
 //	hold       holds.go, onhold.go, paths.go: what stays, in every store that shows it
@@ -14,11 +14,11 @@
 //	own files  own.go, ownscan.go, otherrequests.go: what memdesk itself keeps of the subject
 //	verify     verify.go, layers.go, history.go, handles_linux.go, away.go: read all again; a row for each layer
 //	finish     finish.go, freetext.go, receipt/: judge, sign, empty the request
-//	report     report.go, attest.go, backups.go, recipients.go: what is left, and by whom
+//	report     report.go, tally.go, attest.go, backups.go, recipients.go, officer.go: what is left, and by whom
 //	afterwards gate.go, suppress/, sweep.go, sweepstore.go, reverify.go, retire.go: nobody comes back
 //	export     export.go, export_parts.go: what is kept about the subject, for the subject
 //
-// Desk has the acts of an operator; each is recorded between intent and outcome. A run is one erasure at work, a
+// Desk (desk.go) has the acts of an operator; each is recorded between intent and outcome. A run is one erasure at work, a
 // part is one store's share of its plan. Whatever the run cannot do becomes a problem or a row, never an omission.
 //
 // # Files

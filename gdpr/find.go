@@ -366,6 +366,28 @@ func parentField(name string) bool {
 	return name == "parent" || name == "parent_id" || strings.HasSuffix(name, "_parent")
 }
 
+// methodWords are the methods in words. An exact find needs none.
+var methodWords = map[subject.Method]string{
+	subject.Exact:    "",
+	subject.Folded:   "in another spelling",
+	subject.Reversed: "last name first",
+	subject.Dialled:  "as a telephone number",
+	subject.Percent:  "percent-encoded",
+	subject.Escaped:  "with escaped characters",
+	subject.Entity:   "as HTML entities",
+	subject.Quoted:   "in quoted-printable",
+	subject.UTF7:     "in UTF-7",
+	subject.UTF16:    "in UTF-16 or UTF-32",
+	subject.Charset:  "in an older character encoding",
+	subject.Latin1:   "in Latin-1",
+	subject.Base64:   "in base64",
+	subject.Base32:   "in base32",
+	subject.Hex:      "in hex",
+	subject.Archive:  "inside compressed data or a document",
+	subject.Prefix:   "as a shortened index term",
+	subject.Embedded: "inside a binary record",
+}
+
 // words says why an item was found, without naming the subject.
 func (f *Found) words(own []string) string {
 	parts := including(nil, own...)
@@ -383,14 +405,8 @@ func (f *Found) words(own []string) string {
 		parts = append(parts, what+" in "+strings.Join(f.Named, ", "))
 	}
 	for _, m := range f.Methods {
-		switch m {
-		case subject.Exact:
-		case subject.Folded:
-			parts = append(parts, "in another spelling")
-		case subject.Reversed:
-			parts = append(parts, "last name first")
-		default:
-			parts = append(parts, "found as "+string(m))
+		if how := methodWords[m]; how != "" {
+			parts = append(parts, how)
 		}
 	}
 	return strings.Join(parts, "; ")

@@ -3,12 +3,13 @@ package gdpr
 import (
 	"cmp"
 	"iter"
-	"memdesk/gdpr/suppress"
-	"memdesk/model"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"memdesk/gdpr/suppress"
+	"memdesk/model"
 )
 
 // fileHash is the hash of an item's path.

@@ -92,7 +92,8 @@ func follows(gap []byte) bool {
 // decodings returns the possible decodings of a block; foreign says that letters of non-Latin scripts count
 // in UTF-16 too. Bytes that are no text, of a picture or a database, are among them where they have an anchor; nil: none has.
 func decodings(text []byte, lines []line, in *[256]bool, foreign bool, anchors *sieve) [][]byte {
-	var short, room [2 * maxQuiet]byte // of most runs: they need no memory of their own
+	const most = 128 // bytes of most runs: they need no memory of their own
+	var short, room [most]byte
 	all := short[:0]
 	for _, l := range lines {
 		all = append(all, text[l.from:l.to]...)
