@@ -31,7 +31,7 @@ func TestDeadlines(t *testing.T) {
 		{left: 1, words: "due tomorrow", tone: paint.ToneWarn, kind: text.Warn},
 		{left: operator.DueWithin, words: "due in 7 days", tone: paint.ToneWarn, kind: text.Warn},
 		{left: operator.DueWithin + 1, words: "due in 8 days"},
-		{left: -1, paused: now.Format(time.DateOnly), words: "paused since " + now.Format(time.DateOnly) + " for an identity check, 1 day overdue before"},
+		{left: -1, paused: now.Format(time.DateOnly), words: "paused since " + now.Format(time.DateOnly) + " for an identity check, 1 day overdue before", tone: paint.ToneBad, kind: text.Bad},
 		{left: -1, state: gdpr.StateComplete, words: "answered"},
 		{left: 0, state: gdpr.StateWithdrawn, words: "withdrawn"},
 	} {

@@ -280,13 +280,13 @@ func erasureRecord(d *desk.Desk, r operator.ErasureRequest) record.Row[operator.
 	}}
 }
 
-// urgency is bad for a request past its deadline, and a warning from DueWithin days before it.
+// urgency is bad for an overdue request, and a warning from DueWithin days before it.
 func urgency(r operator.ErasureRequest, now time.Time) paint.Tone {
-	switch left := r.At(now).Left; {
-	case r.Done() || r.PausedSince != "" || left > operator.DueWithin:
-		return paint.ToneInfo
-	case left < 0:
+	switch due := r.At(now); {
+	case due.Overdue:
 		return paint.ToneBad
+	case r.Done() || r.PausedSince != "" || due.Left > operator.DueWithin:
+		return paint.ToneInfo
 	}
 	return paint.ToneWarn
 }
