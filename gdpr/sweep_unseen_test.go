@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"memdesk/audit"
 	"memdesk/backends"
 	"memdesk/model"
 )
@@ -238,7 +239,12 @@ func TestAQuarantinedEntryIsReadLikeAnItem(t *testing.T) {
 	plant(t, w.dir, map[string]string{"cs/.memory/AGENT.md": "by " + name + "\n", "cs/.memory/daily/2026-01-01.md": "tea\n", "h/USER.md": "tea\n"})
 	w.more = []backends.StoreConfig{{Name: "cs", Kind: "crewship", Path: filepath.Join(w.dir, "cs", ".memory")}, {Name: "h", Kind: "curated", Path: filepath.Join(w.dir, "h")}}
 	w.open()
-	w.complete(w.plan(w.file().ID))
+	done := w.plan(w.file().ID)
+	w.complete(done)
+	page, err := w.desk.Log.List(t.Context(), audit.Filter{Action: "forget"}, 10, "")
+	if err != nil || len(page.Rows) == 0 || page.Rows[0].Plan != done.Hash {
+		t.Errorf("a step of the plan %s is recorded as %+v, %v", done.Hash, page.Rows, err)
+	}
 	quarantine := filepath.Join(w.dir, "cs/.memory/.quarantine")
 	entry := filepath.Join("cs/.memory/.quarantine", strings.Repeat("a", 64)+".md")
 	long := strings.Repeat("a", 6<<20)
