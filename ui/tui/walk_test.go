@@ -54,7 +54,7 @@ func TestWalkBesideTheLists(t *testing.T) {
 	r.press("1").see("1 of 4").gone("checking").press("right").see("Health › vault").press("esc").press("j").see("~/.crewship").scrolls("R33").see("crewship ")
 	r.press("2").unfolded().scrolls("enter lists the items.").see(" 1 of 13")
 	r.press("4").see("1 of 3", "print the key").press("enter").see("Quarantine › ", "print the key").press("esc").see("1 of 3")
-	r.press("7").see("1 of at least").scrolls("hash").press("enter").see("Audit › ", "hash").press("esc").see("1 of at least")
+	r.press("7").see("[7 Audit]", "1 of at least", "record 244: forget").scrolls("hash").press("enter").see("Audit › ", "hash").press("esc").see("1 of at least")
 	r.press(":", "tier pins", "enter").see("1 of 1", "pinned: the deploy").scrolls(" 41 ")
 	// A hit is short: only a small screen scrolls it.
 	r.press("3", "/", "deploy").see("1 of 40+ hits").press("enter").gone("to the hits")
