@@ -2,6 +2,7 @@ package gdpr_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -678,6 +679,22 @@ func TestAHeldLineKeepsItsHandle(t *testing.T) {
 	}
 	if got := tree(t, filepath.Join(w.dir, "s"))[".beads/issues.jsonl"]; strings.Count(got, "\n") != 2 || !strings.HasSuffix(got, line("tell")) {
 		t.Error(got)
+	}
+}
+
+// TestAHeldLineThatIsNoItemKeepsItsHandle: so must one of equal lines that nobody can read.
+func TestAHeldLineThatIsNoItemKeepsItsHandle(t *testing.T) {
+	t.Parallel()
+	text := "half a line of " + name
+	sum := sha256.Sum256([]byte(text))
+	first := fmt.Sprintf("line/%x", sum[:8])
+	w := newWorld(t)
+	plant(t, w.dir, map[string]string{"s/.beads/issues.jsonl": text + "\n" + text + "\n"})
+	w.more = []backends.StoreConfig{{Name: "s", Kind: "beads", Path: filepath.Join(w.dir, "s")}}
+	w.open()
+	w.hold(w.file().ID, "s", first+"#2")
+	if _, err := w.store("s").Provider.Forget(t.Context(), model.ForgetRequest{ID: first}); !errors.Is(err, model.PermissionDenied) {
+		t.Errorf("the line before the one on hold was forgotten: %v", err)
 	}
 }
 

@@ -371,10 +371,10 @@ func (s *snapshot) twins(e entry) (n int) {
 	return n
 }
 
-// Heirs are the later lines of an entry's id.
+// Heirs are the later lines of an entry's id, or with its text where they are no entries.
 func (s *snapshot) Heirs(i int) (out []string) {
 	for _, e := range s.entries[i+1:] {
-		if e.kind != tracker.Line && e.kind == s.entries[i].kind && e.raw == s.entries[i].raw {
+		if e.kind == s.entries[i].kind && e.raw == s.entries[i].raw {
 			out = append(out, e.id)
 		}
 	}
