@@ -92,7 +92,7 @@ func eachQuarantined(ctx context.Context, s model.Store, yield func(model.Text, 
 			continue
 		case err == nil && full.Body == "" && isLink(s, full.Problem):
 			continue
-		case err == nil && full.Body == "" && full.Problem != "":
+		case err == nil && full.Body == "" && full.Bytes > 0 && full.Problem != "":
 			err = model.Errorf(model.Unsupported, "quarantine", "%s", full.Problem)
 		}
 		t := model.Text{ID: e.ID, Body: full.Body, Meta: []model.Field{{Name: "source", Value: cmp.Or(full.Source, e.Source)}}}

@@ -236,7 +236,8 @@ func TestASweepReadsAFileThatIsTooLargeForAnItem(t *testing.T) {
 // complete without them; a link is passed over.
 func TestAQuarantinedEntryIsReadLikeAnItem(t *testing.T) {
 	w := newWorld(t)
-	plant(t, w.dir, map[string]string{"cs/.memory/AGENT.md": "by " + name + "\n", "cs/.memory/daily/2026-01-01.md": "tea\n", "h/USER.md": "tea\n"})
+	plant(t, w.dir, map[string]string{"cs/.memory/AGENT.md": "by " + name + "\n", "cs/.memory/daily/2026-01-01.md": "tea\n", "h/USER.md": "tea\n",
+		"cs/.memory/.quarantine/.gitkeep": ""}) // it holds nothing that could not be read
 	w.more = []backends.StoreConfig{{Name: "cs", Kind: "crewship", Path: filepath.Join(w.dir, "cs", ".memory")}, {Name: "h", Kind: "curated", Path: filepath.Join(w.dir, "h")}}
 	w.open()
 	done := w.plan(w.file().ID)

@@ -128,11 +128,17 @@ func (w *Window[T]) outdate(resetting bool) {
 
 // request fetches count pages from at onwards.
 func (w *Window[T]) request(how arrival, at From, pages int) tea.Cmd {
-	gen, fetch, limit := w.Gen, w.Fetch, cmp.Or(at.Limit, w.PerPage)
+	gen, fetch, limits := w.Gen, w.Fetch, make([]int, pages)
+	for i := range limits {
+		limits[i] = cmp.Or(at.Limit, w.PerPage)
+		if how == ArriveRefresh { // the way to a row read larger pages
+			limits[i] = w.Pages[i].limit
+		}
+	}
 	w.Loading[how] = true
 	return w.Ask(func(ctx context.Context) any {
 		out, began := Fetched[T]{Gen: gen, How: how}, time.Now()
-		for range pages {
+		for _, limit := range limits {
 			p, err := fetch(ctx, at, limit)
 			out.Took = time.Since(began)
 			if err != nil {

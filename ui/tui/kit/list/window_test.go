@@ -507,6 +507,12 @@ func TestTrailEndsAtItsRow(t *testing.T) {
 			if at, ok := w.Current(); !ok || at != 2*want || place != fmt.Sprintf("%d of 2500", want+1) && (forward || place != "somewhere in 2500") {
 				t.Errorf("forward %v: at %d, want %d; %s", forward, at, 2*want, place)
 			}
+			run(w.Move(900)) // to the end of what is loaded
+			before, _ := w.Current()
+			run(w.Refresh())
+			if at, _ := w.Current(); at != before {
+				t.Errorf("forward %v, to %d: a refresh went from %d to %d", forward, want, before, at)
+			}
 			for range 200 {
 				run(w.Move(-50))
 			}
