@@ -52,7 +52,7 @@ func placeIn(p *record.List[planRow], shown *planPages) *planPlace {
 	}
 	if r.Raw.step != nil { // a filter shows folded items too
 		at.id = r.Raw.step.ID
-		at.folds.open[at.store+"\x00"], at.folds.open[at.store+"\x00"+at.layer] = true, true
+		at.folds.turned[at.store+"\x00"], at.folds.turned[at.store+"\x00"+at.layer] = at.folds.on, at.folds.on
 	}
 	return at
 }
@@ -303,23 +303,23 @@ func (r planRow) fold() string {
 
 // folds says which stores and layers of a plan list their steps.
 type folds struct {
-	on   bool // everything is folded except the open ones
-	open map[string]bool
+	on     bool            // all are folded, else all are open
+	turned map[string]bool // but these are not
 }
 
-func (f *folds) shows(fold string) bool { return !f.on || f.open[fold] }
+func (f *folds) shows(fold string) bool { return f.on == f.turned[fold] }
 
 func (f *folds) toggle(fold string) {
-	if f.open == nil {
-		f.open = map[string]bool{}
+	if f.turned == nil {
+		f.turned = map[string]bool{}
 	}
-	f.open[fold] = !f.open[fold]
+	f.turned[fold] = !f.turned[fold]
 }
 
 func (f folds) copied() folds {
-	open := map[string]bool{}
-	maps.Copy(open, f.open)
-	return folds{on: f.on, open: open}
+	turned := map[string]bool{}
+	maps.Copy(turned, f.turned)
+	return folds{on: f.on, turned: turned}
 }
 
 // openPlan lists the current plan, with the cursor at a place of it; nil: at its start.
@@ -406,7 +406,7 @@ func (s *planPages) turn(fold string) {
 	if fold != "" {
 		s.toggle(fold)
 	} else {
-		s.on, s.open = !s.on, nil
+		s.on, s.turned = !s.on, nil
 	}
 	if s.plan != nil {
 		s.all = planRows(s.plan, &s.folds)
@@ -418,8 +418,8 @@ func (s *planPages) shape() any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := 0
-	for _, open := range s.open {
-		if open {
+	for _, turned := range s.turned {
+		if turned {
 			n++
 		}
 	}

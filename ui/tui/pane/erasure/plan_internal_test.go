@@ -313,3 +313,16 @@ func TestAPlanStaysUnfolded(t *testing.T) {
 		t.Errorf("the plan is %v and another one %v; one that nobody has unfolded is %v", again, other, folded)
 	}
 }
+
+// TestAFoldTurns: one heading turns against all others, whether all are folded or open.
+func TestAFoldTurns(t *testing.T) {
+	for _, folded := range []bool{true, false} {
+		s := planPages{folds: folds{on: folded}}
+		if s.turn("a"); s.shows("a") != folded || s.shows("b") == folded {
+			t.Errorf("all folded: %v: the one turned is open: %v, another one: %v", folded, s.shows("a"), s.shows("b"))
+		}
+		if s.turn("a"); s.shows("a") == folded {
+			t.Errorf("all folded: %v: it does not turn back", folded)
+		}
+	}
+}
