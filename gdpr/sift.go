@@ -90,9 +90,9 @@ func eachQuarantined(ctx context.Context, s model.Store, yield func(model.Text, 
 		case e.Problem != "" && errors.Is(err, model.InvalidInput):
 			problems = append(problems, e.ID+": "+e.Problem)
 			continue
-		case err == nil && full.Body == "" && isLink(s, full.Problem):
+		case err == nil && full.Unread && isLink(s, full.Problem):
 			continue
-		case err == nil && full.Body == "" && full.Bytes > 0 && full.Problem != "":
+		case err == nil && full.Unread:
 			err = model.Errorf(model.Unsupported, "quarantine", "%s", full.Problem)
 		}
 		t := model.Text{ID: e.ID, Body: full.Body, Meta: []model.Field{{Name: "source", Value: cmp.Or(full.Source, e.Source)}}}

@@ -169,6 +169,7 @@ type Quarantined struct {
 	Bytes    int64
 	Body     string // only from ReadQuarantined
 	Problem  string // why the entry could not be read or verified, in words
+	Unread   bool   // it could not be read: there may be a text where Body is empty
 	// Fields are what is known of the entry beside its text: of a write that waits, what it would do.
 	Fields []Field
 }

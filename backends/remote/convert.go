@@ -103,11 +103,11 @@ func recallOut(r model.RecallResult, warnings []string) recallResult {
 
 func quarantinedOut(q model.Quarantined) quarantined {
 	return quarantined{ID: id(q.ID), Source: q.Source, SourceID: id(q.SourceID), Category: q.Category, Pattern: q.Pattern,
-		SHA256: q.SHA256, At: timeOf(q.At), Bytes: q.Bytes, content: contentOf(q.Body), Problem: q.Problem}
+		SHA256: q.SHA256, At: timeOf(q.At), Bytes: q.Bytes, content: contentOf(q.Body), Problem: q.Problem, Unread: q.Unread}
 }
 
 func quarantinedIn(q quarantined) (model.Quarantined, error) {
 	body, err := q.bytes("quarantine")
 	return model.Quarantined{ID: string(q.ID), Source: q.Source, SourceID: string(q.SourceID), Category: q.Category, Pattern: q.Pattern,
-		SHA256: q.SHA256, At: timeIn(q.At), Bytes: q.Bytes, Body: body, Problem: q.Problem}, err
+		SHA256: q.SHA256, At: timeIn(q.At), Bytes: q.Bytes, Body: body, Problem: q.Problem, Unread: q.Unread}, err
 }

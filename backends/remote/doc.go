@@ -285,6 +285,7 @@ type quarantined struct {
 	Bytes    int64      `json:"bytes"`
 	content
 	Problem string `json:"problem,omitempty"`
+	Unread  bool   `json:"unread,omitempty"` // it could not be read: there may be a text where there is none here
 }
 
 type conflictList struct {

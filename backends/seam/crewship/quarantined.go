@@ -91,10 +91,7 @@ func unlistable(p *memoryDir, err error) ([]model.Quarantined, error) {
 func (s *store) quarantinedOne(snap *snapshot, p *memoryDir, dir *rootdir.Dir, name string) model.Quarantined {
 	q := model.Quarantined{ID: p.prefix + quarantineDir + "/" + name}
 	data, m, err := dir.Read(quarantineDir+"/"+name, texts.ReadLimit)
-	if err != nil {
-		m, _ = dir.Stat(quarantineDir + "/" + name)
-	}
-	q.Bytes = m.Size
+	q.Bytes, q.Unread = m.Size, err != nil
 	q.SHA256, _ = quarantine.HashOfName(name) // a header's claim proves nothing
 	switch {
 	case isTooLarge(err):
