@@ -12,79 +12,79 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// Row is one store of a plan: its items by what becomes of them, and its layers that are scrubbed.
-type Row struct {
-	Store                                string
-	Go, Redact, Layers, Hold, OutOfReach int64
-	Trouble                              bool // a part of it was not searched
-}
-
-// columns are the titles of the table; GO is always there, the others where a store has some.
-var columns = [...]string{"GO", "REDACT", "LAYERS", "HOLD", "OUT"}
-
-func (r Row) counts() [len(columns)]int64 {
-	return [...]int64{r.Go, r.Redact, r.Layers, r.Hold, r.OutOfReach}
-}
-
-// Found is how much a store has of the person.
-func (r Row) Found() (n int64) {
-	for _, c := range r.counts() {
-		n += c
-	}
-	return n
-}
-
-func (r Row) add(o Row) Row {
-	r.Go, r.Redact, r.Layers, r.Hold, r.OutOfReach = r.Go+o.Go, r.Redact+o.Redact, r.Layers+o.Layers, r.Hold+o.Hold, r.OutOfReach+o.OutOfReach
-	return r
-}
-
-// Fate is what becomes of a finding.
+// Fate is what becomes of a finding: of an item, or of a layer, which is scrubbed.
 type Fate int
 
 const (
 	Goes Fate = iota
 	Redacted
+	Scrubbed
 	Held
 	OutOfReach
 )
 
+// titles are those of the table, by fate; GO is always there, the others where a store has some.
+var titles = [...]string{"GO", "REDACT", "LAYERS", "HOLD", "OUT"}
+
+// Counts are the findings in a store, by what becomes of them.
+type Counts [len(titles)]int
+
+// Found is how much there is of the person.
+func (c Counts) Found() (n int) {
+	for _, of := range c {
+		n += of
+	}
+	return n
+}
+
+func (c *Counts) Add(o Counts) {
+	for i, n := range o {
+		c[i] += n
+	}
+}
+
+// Row is one store of a plan.
+type Row struct {
+	Store string
+	Counts
+	Trouble bool // a part of it was not searched
+}
+
 // Sign is the sign of a fate, the same in a bar and before a word.
 func Sign(st *paint.Styles, f Fate) string { return signs(st)[f] }
 
-// signs are the parts of a bar: a sign for each fate, and the rest.
-func signs(st *paint.Styles) [5]string {
+// signs are the parts of a bar. What names the person goes from a layer too.
+func signs(st *paint.Styles) [len(titles)]string {
 	if st.Esc.ASCII {
-		return [5]string{"#", "~", "=", ".", " "}
+		return [...]string{"#", "~", "#", "=", "."}
 	}
-	return [5]string{"█", "▄", "▌", "░", " "}
+	return [...]string{"█", "▄", "█", "▌", "░"}
 }
 
 // Looks paint the signs of a bar or of the legend, which begins at an offset of its line. Each sign stands in one place.
 func Looks(st *paint.Styles, drawn string, at int) []paint.Stretch {
 	var out []paint.Stretch
-	for i, look := range []paint.Look{paint.LookRemoved, paint.LookWarn, paint.LookCode, paint.LookDim} {
-		sign := signs(st)[i]
-		if start := strings.Index(drawn, sign); start >= 0 {
+	for fate, look := range []paint.Look{Goes: paint.LookRemoved, Redacted: paint.LookWarn, Held: paint.LookCode, OutOfReach: paint.LookDim} {
+		sign := signs(st)[fate]
+		if start := strings.Index(drawn, sign); start >= 0 && Fate(fate) != Scrubbed {
 			out = append(out, paint.Stretch{Start: at + start, End: at + strings.LastIndex(drawn, sign) + len(sign), Look: look})
 		}
 	}
 	return out
 }
 
-// Bar shows the fates of the findings in cells; most fills all cells. What names the person goes from a layer too.
-func Bar(st *paint.Styles, r Row, most int64, cells int) string {
-	if most <= 0 || r.Found() <= 0 {
+// Bar shows the fates of the findings in cells; most fills all cells.
+func Bar(st *paint.Styles, c Counts, most, cells int) string {
+	if most <= 0 || c.Found() <= 0 {
 		return strings.Repeat(" ", cells)
 	}
-	sign := signs(st)
+	c[Goes], c[Scrubbed] = c[Goes]+c[Scrubbed], 0 // one part: they have one sign
 	var out strings.Builder
-	parts := []int64{r.Go + r.Layers, r.Redact, r.Hold, r.OutOfReach}
-	wide := make([]int, len(parts))
+	wide := make([]int, len(c))
 	used := 0
-	for i, n := range parts {
+	for i, n := range c {
 		if n > 0 { // every part is visible, however small
-			wide[i] = max(int((n*int64(cells)+most/2)/most), 1)
+			wide[i] = max((n*cells+most/2)/most, 1)
 		}
 		used += wide[i]
 	}
@@ -92,9 +92,9 @@ func Bar(st *paint.Styles, r Row, most int64, cells int) string {
 		wide[slices.Index(wide, slices.Max(wide))]--
 	}
 	for i, n := range wide {
-		out.WriteString(strings.Repeat(sign[i], n))
+		out.WriteString(strings.Repeat(signs(st)[i], n))
 	}
-	return out.String() + strings.Repeat(sign[4], cells-used)
+	return out.String() + strings.Repeat(" ", cells-used)
 }
 
 // The widths of the table's bars and names: the whole table fits beside a list of 100 columns.
@@ -103,41 +103,39 @@ const barCells, nameCells = 6, 9
 // Table counts the fates of findings per store, with the sum under it; stores without findings share a line.
 func Table(st *paint.Styles, rows []Row) []text.Line {
 	esc := st.Esc
-	var most int64
-	var all Row
+	most := 0
+	var sums Counts
 	var empty []safetext.Text
 	for _, r := range rows {
 		most = max(most, r.Found())
-		all = all.add(r)
+		sums.Add(r.Counts)
 	}
-	sums := all.counts()
 	line := func(kind text.Kind, name safetext.Text, bar string, cell func(i int) string) text.Line {
 		before := esc.Sprintf("%s ", esc.Pad(esc.Trunc(name, nameCells), nameCells))
 		cells := bar + " "
 		for i, n := range sums {
 			if i == 0 || n > 0 {
-				cells += pad(cell(i), 1+max(len(columns[i]), len(number(n))))
+				cells += pad(cell(i), 1+max(len(titles[i]), len(number(n))))
 			}
 		}
 		return text.Line{Value: esc.Concat(before, esc.Const(cells)), Kind: kind, Runs: Looks(st, bar, before.Len())}
 	}
-	row := func(kind text.Kind, r Row, name safetext.Text) text.Line {
-		counts := r.counts()
-		return line(kind, name, Bar(st, r, most, barCells), func(i int) string { return number(counts[i]) })
+	row := func(kind text.Kind, c Counts, name safetext.Text) text.Line {
+		return line(kind, name, Bar(st, c, most, barCells), func(i int) string { return number(c[i]) })
 	}
-	out := []text.Line{line(text.Note, esc.Const("STORE"), strings.Repeat(" ", barCells), func(i int) string { return columns[i] })}
+	out := []text.Line{line(text.Note, esc.Const("STORE"), strings.Repeat(" ", barCells), func(i int) string { return titles[i] })}
 	for _, r := range rows {
 		switch {
 		case r.Trouble:
-			out = append(out, row(text.Warn, r, st.Badge(paint.ToneWarn, esc.Line(r.Store))))
+			out = append(out, row(text.Warn, r.Counts, st.Badge(paint.ToneWarn, esc.Line(r.Store))))
 		case r.Found() == 0:
 			empty = append(empty, esc.Line(r.Store))
 		default:
-			out = append(out, row(text.Field, r, esc.Line(r.Store)))
+			out = append(out, row(text.Field, r.Counts, esc.Line(r.Store)))
 		}
 	}
-	most = all.Found()
-	out = append(out, row(text.Title, all, esc.Const("all")))
+	most = sums.Found()
+	out = append(out, row(text.Title, sums, esc.Const("all")))
 	if len(empty) > 0 {
 		out = append(out, text.Line{Value: esc.Sprintf("nothing in %s", esc.Join(empty, ", ")), Kind: text.Note})
 	}
@@ -147,12 +145,12 @@ func Table(st *paint.Styles, rows []Row) []text.Line {
 // Legend says what the signs of the bars mean.
 func Legend(st *paint.Styles) text.Line {
 	s := signs(st)
-	legend := s[0] + " goes for good  " + s[1] + " redacted  " + s[2] + " held  " + s[3] + " out of reach"
+	legend := s[Goes] + " goes for good  " + s[Redacted] + " redacted  " + s[Held] + " held  " + s[OutOfReach] + " out of reach"
 	return text.Line{Value: st.Esc.Const(legend), Kind: text.Note, Runs: Looks(st, legend, 0)}
 }
 
 // number is a count in a table; a zero does not draw the eye.
-func number(n int64) string {
+func number(n int) string {
 	if n == 0 {
 		return "-"
 	}

@@ -17,15 +17,15 @@ func styles(ascii bool) *paint.Styles { return paint.New(paint.Looks{Ascii: asci
 func TestBar(t *testing.T) {
 	st := styles(true)
 	rapid.Check(t, func(t *rapid.T) {
-		part := rapid.Int64Range(0, 1000)
-		r := Row{Go: part.Draw(t, "go"), Redact: part.Draw(t, "redact"), Hold: part.Draw(t, "hold"), OutOfReach: part.Draw(t, "left")}
+		part := rapid.IntRange(0, 1000)
+		r := Counts{Goes: part.Draw(t, "go"), Redacted: part.Draw(t, "redact"), Held: part.Draw(t, "hold"), OutOfReach: part.Draw(t, "left")}
 		cells := rapid.IntRange(4, 9).Draw(t, "cells")
 		bar := Bar(st, r, r.Found()+part.Draw(t, "more"), cells)
 		if utf8.RuneCountInString(bar) != cells {
 			t.Fatalf("%q is not %d wide", bar, cells)
 		}
-		for i, n := range []int64{r.Go, r.Redact, r.Hold, r.OutOfReach} {
-			if sign := signs(st)[i]; (n > 0) != strings.Contains(bar, sign) {
+		for _, f := range []Fate{Goes, Redacted, Held, OutOfReach} {
+			if n, sign := r[f], Sign(st, f); (n > 0) != strings.Contains(bar, sign) {
 				t.Errorf("%d of %+v: %q in %q", n, r, sign, bar)
 			}
 		}
@@ -35,10 +35,10 @@ func TestBar(t *testing.T) {
 // The table must add up, warn of unexamined parts, and fold empty rows into one line.
 func TestTable(t *testing.T) {
 	var all []string
-	for _, l := range Table(styles(true), []Row{{Store: "harbor", Go: 2, Redact: 2, OutOfReach: 1}, {Store: "down", Trouble: true}, {Store: "desk"}, {Store: "graph", Go: 1198, Layers: 1, Hold: 1}}) {
+	for _, l := range Table(styles(true), []Row{{Store: "harbor", Counts: Counts{Goes: 2, Redacted: 2, OutOfReach: 1}}, {Store: "down", Trouble: true}, {Store: "desk"}, {Store: "graph", Counts: Counts{Goes: 1198, Scrubbed: 1, Held: 1}}}) {
 		all = append(all, strings.TrimRight(l.Value.String(), " "))
 	}
-	for _, l := range Table(styles(true), []Row{{Store: "harbor", Go: 2}}) {
+	for _, l := range Table(styles(true), []Row{{Store: "harbor", Counts: Counts{Goes: 2}}}) {
 		if strings.Contains(l.Value.String(), "HOLD") {
 			t.Errorf("a column that is empty is there: %q", l.Value)
 		}

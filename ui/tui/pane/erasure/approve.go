@@ -81,7 +81,7 @@ func (rq *requests) approveDialog(r operator.ErasureRequest, p gdpr.Plan, how, b
 		{Value: esc.Sprintf("Approve the erasure of %s with your own key?", esc.LineMax(r.Subject, prose.MaxTitle)), Kind: text.Title},
 		personLine(esc, r),
 		desk.Field("filed by", esc.Sprintf("%s; planned %s", esc.LineMax(r.By, prose.MaxTitle), prose.Moment(p.Made))),
-		desk.Field("plan", esc.Const(countPlan(&p).fates())),
+		desk.Field("plan", esc.Const(fateWords(countPlan(&p)))),
 	}
 	lines = append(lines, unsearchedLines(esc, p, "Nothing is erased there.")...)
 	missing, _ := backupLines(esc, rq.D.Erasure.Backups(p))

@@ -12,6 +12,7 @@ import (
 	"memdesk/model"
 	"memdesk/operator"
 	"memdesk/ui/act"
+	"memdesk/ui/tui/kit/chart"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -19,8 +20,8 @@ import (
 )
 
 // held and going report whether an item of a row is on hold, or is not: an operator decides about either.
-func (r planRow) held() bool      { return r.steps.held > 0 }
-func (r planRow) going() bool     { return r.steps.forget+r.steps.redact > 0 }
+func (r planRow) held() bool      { return r.steps[chart.Held] > 0 }
+func (r planRow) going() bool     { return r.steps[chart.Goes]+r.steps[chart.Redacted] > 0 }
 func (r planRow) decidable() bool { return r.held() || r.going() }
 
 // items appends the steps on items that a row stands for.
@@ -60,7 +61,7 @@ func decisions(p *record.List[planRow]) (all []gdpr.Step, hidden int) {
 func stepRef(st gdpr.Step) model.Ref { return model.Ref{Store: st.Store, ID: st.ID} }
 
 // planKeys are the keys of a plan beside those of every list.
-func planKeys(rq *requests, p *record.List[planRow], r operator.ErasureRequest, shown *planPages) []act.Act {
+func planKeys(rq *requests, p *record.List[planRow], r operator.ErasureRequest) []act.Act {
 	free := func() string { return rq.D.Locked("") }
 	can := func(ok func(planRow) bool, otherwise string) func() string {
 		return func() string {
@@ -81,7 +82,7 @@ func planKeys(rq *requests, p *record.List[planRow], r operator.ErasureRequest, 
 	decide := func(do func(r operator.ErasureRequest, items []gdpr.Step, hidden int, at *planPlace) tea.Cmd) func() tea.Cmd {
 		return func() tea.Cmd {
 			items, hidden := decisions(p)
-			return do(r, items, hidden, placeIn(p, shown))
+			return do(r, items, hidden, placeIn(p))
 		}
 	}
 	approve := act.Approve.With(func() string { return rq.unasked(r) }, func() tea.Cmd { return rq.approve(r) })
@@ -90,7 +91,7 @@ func planKeys(rq *requests, p *record.List[planRow], r operator.ErasureRequest, 
 		act.Hold.With(can(planRow.decidable, ""), decide(rq.hold)),
 		act.Lift.Called("lift the hold on this item, the marked ones, or all below this heading").With(can(planRow.held, "it is not on hold"), decide(rq.lift)),
 		act.Choose.With(can(planRow.going, "it is on hold"), decide(rq.choose)),
-		act.Plan.Called("search every store again and make the plan anew").With(act.Unless(free, rq.D.NoBulk), func() tea.Cmd { return rq.replan(r, placeIn(p, shown)) }),
+		act.Plan.Called("search every store again and make the plan anew").With(act.Unless(free, rq.D.NoBulk), func() tea.Cmd { return rq.replan(r, placeIn(p)) }),
 	}
 	if r.State == gdpr.StatePlanned && rq.D.Erasure.Rules().RequireApproval { // it comes first
 		return append([]act.Act{approve}, out...)
@@ -207,7 +208,7 @@ func (rq *requests) choose(r operator.ErasureRequest, items []gdpr.Step, hidden 
 		return d.Warn("all of them are on hold")
 	}
 	question, it := esc.Sprintf("Forget or redact these %s?", itemWords(esc, items)), " all"
-	why := esc.Sprintf("Now: %s.", count.words())
+	why := esc.Sprintf("Now: %s.", countWords(count))
 	if len(items) == 1 {
 		other := gdpr.Forget
 		if items[0].Action == gdpr.Forget {
@@ -235,8 +236,8 @@ func (rq *requests) choose(r operator.ErasureRequest, items []gdpr.Step, hidden 
 			return rq.replanned(r, d.Erasure.Choose(ctx, r.ID, choices...), "noted", at)
 		}})
 	}
-	add("Forget", gdpr.Forget, count.redact)
-	add("Redact", gdpr.Redact, count.forget)
+	add("Forget", gdpr.Forget, count[chart.Redacted])
+	add("Redact", gdpr.Redact, count[chart.Goes])
 	return d.Modal.Show(dlg)
 }
 

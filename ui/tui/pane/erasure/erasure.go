@@ -126,14 +126,14 @@ type begun struct {
 // Keys are the keys of a plan and of a list of layers, for the key table.
 func Keys(d *pane.Bench) (plan, layers []act.Act) {
 	rq, p := &requests{D: d}, &record.List[planRow]{}
-	plan = append(foldKeys(p, nil), planKeys(rq, p, operator.ErasureRequest{}, nil)...)
+	plan = append(foldKeys(p, nil), planKeys(rq, p, operator.ErasureRequest{})...)
 	return plan, layerKeys(rq, &record.List[layerRow]{}, operator.ErasureRequest{})
 }
 
 // New returns the pane, and what counts the due requests from then on.
 func New(d *pane.Bench, at int) (desk.Listing, func() tea.Cmd) {
 	p := &screen{}
-	rq := &requests{D: d, List: p, folds: map[string]folds{}}
+	rq := &requests{D: d, List: p, folds: map[string]*folds{}}
 	kind := record.Kind[operator.ErasureRequest]{
 		Pane: at, Noun: "request", Name: "erasures",
 		Empty: "No erasure requests. Press `a` to file one.",

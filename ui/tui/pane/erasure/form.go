@@ -27,8 +27,8 @@ type intake struct {
 type requests struct {
 	D      *pane.Bench
 	List   *screen
-	intake intake           // the form as it was left
-	folds  map[string]folds // of the plans as they were left, by request
+	intake intake            // the form as it was left
+	folds  map[string]*folds // of the plans, by request
 }
 
 func (in intake) begun() bool {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,45 +32,42 @@ import (
 	"memdesk/ui/tui/task"
 )
 
-// planPlace is the cursor's row in a plan, its screen line, and what is folded.
+// planPlace is the cursor's row in a plan, and its screen line.
 type planPlace struct {
 	store, layer, id string // empty: of a heading
 	line             int
-	folds            folds
 }
 
 // placeIn is the cursor's place in a plan; nil without rows.
-func placeIn(p *record.List[planRow], shown *planPages) *planPlace {
+func placeIn(p *record.List[planRow]) *planPlace {
 	r, ok := p.Window.Current()
 	if !ok {
 		return nil
 	}
-	at := &planPlace{layer: r.Raw.layer, line: p.Window.Sel - p.Window.Top, folds: shown.kept()}
-	if r.Raw.store != nil {
-		at.store = r.Raw.store.Store
+	at := placeOf(r.Raw)
+	at.line = p.Window.Sel - p.Window.Top
+	return &at
+}
+
+func placeOf(r planRow) planPlace {
+	at := planPlace{layer: r.layer}
+	if r.store != nil {
+		at.store = r.store.Store
 	}
-	if r.Raw.step != nil { // a filter shows folded items too
-		at.id = r.Raw.step.ID
-		at.folds.turned[at.store+"\x00"], at.folds.turned[at.store+"\x00"+at.layer] = at.folds.on, at.folds.on
+	if r.step != nil {
+		at.id = r.step.ID
 	}
 	return at
 }
 
 // near is the distance of a row of another plan: the row itself, the item in another layer, its store.
 func (at *planPlace) near(r record.Row[planRow]) (distance int, ok bool) {
-	store, id := "", ""
-	if r.Raw.store != nil {
-		store = r.Raw.store.Store
-	}
-	if r.Raw.step != nil {
-		id = r.Raw.step.ID
-	}
-	switch {
-	case store != at.store:
+	switch of := placeOf(r.Raw); {
+	case of.store != at.store:
 		return 0, false
-	case id == at.id && r.Raw.layer == at.layer:
+	case of.id == at.id && of.layer == at.layer:
 		return 0, true
-	case id != "" && id == at.id:
+	case of.id != "" && of.id == at.id:
 		return 1, true
 	}
 	return 2, true
@@ -126,7 +122,7 @@ func (rq *requests) discover(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 func searched(esc safetext.Escaper, p gdpr.Plan) []task.Outcome {
 	var out []task.Outcome
 	for _, s := range p.Stores {
-		o := task.Outcome{Store: s.Store, Name: storeWords(esc, s, countSteps(s.Steps).words()).String(), Ok: true, Word: "searched"}
+		o := task.Outcome{Store: s.Store, Name: storeWords(esc, s, countWords).String(), Ok: true, Word: "searched"}
 		if s.Error != "" {
 			o.Ok, o.Word, o.Why = false, "not searched", esc.LineMax(s.Error, prose.MaxReason)
 		}
@@ -153,56 +149,41 @@ func unsearchedLines(esc safetext.Escaper, p gdpr.Plan, then string) []text.Line
 	return nil
 }
 
-// stepCount counts the steps of a store's plan.
-type stepCount struct{ forget, redact, held, scrub, outside int }
+// fates are what the actions of a plan mean for what they find.
+var fates = map[gdpr.Action]chart.Fate{
+	gdpr.Forget: chart.Goes, gdpr.Redact: chart.Redacted, gdpr.Scrub: chart.Scrubbed, gdpr.Held: chart.Held, gdpr.OutOfScope: chart.OutOfReach,
+}
 
-func countSteps(steps []gdpr.Step) (t stepCount) {
+func countSteps(steps []gdpr.Step) (c chart.Counts) {
 	for i := range steps {
-		t.add(steps[i].Action)
+		if fate, known := fates[steps[i].Action]; known {
+			c[fate]++
+		}
 	}
-	return t
+	return c
 }
 
-func countPlan(p *gdpr.Plan) (t stepCount) {
+func countPlan(p *gdpr.Plan) (c chart.Counts) {
 	for _, s := range p.Stores {
-		t.join(countSteps(s.Steps))
+		c.Add(countSteps(s.Steps))
 	}
-	return t
+	return c
 }
 
-func (t *stepCount) add(a gdpr.Action) {
-	switch a {
-	case gdpr.Forget:
-		t.forget++
-	case gdpr.Redact:
-		t.redact++
-	case gdpr.Held:
-		t.held++
-	case gdpr.Scrub:
-		t.scrub++
-	case gdpr.OutOfScope:
-		t.outside++
-	}
+// countWords count for a row of a list: items and layers, each by its own name.
+func countWords(c chart.Counts) string {
+	return said(c, "goes", "go", "redact", "redact", "layer", "layers", "on hold", "on hold", "out", "out")
 }
 
-func (t *stepCount) join(o stepCount) {
-	t.forget, t.redact, t.held, t.scrub, t.outside = t.forget+o.forget, t.redact+o.redact, t.held+o.held, t.scrub+o.scrub, t.outside+o.outside
-}
-
-// words count for a row of a list: items and layers, each by its own name.
-func (t stepCount) words() string {
-	return t.said("goes", "go", "redact", "redact", "layer", "layers", "on hold", "on hold", "out", "out")
-}
-
-// fates says the same in a sentence.
-func (t stepCount) fates() string {
-	return t.said("item goes", "items go", "is redacted", "are redacted", "layer is scrubbed", "layers are scrubbed", "is on hold", "are on hold", "out of reach", "out of reach")
+// fateWords say the same in a sentence.
+func fateWords(c chart.Counts) string {
+	return said(c, "item goes", "items go", "is redacted", "are redacted", "layer is scrubbed", "layers are scrubbed", "is on hold", "are on hold", "out of reach", "out of reach")
 }
 
 // said joins the counts, each with its words for one and for many.
-func (t stepCount) said(words ...string) string {
+func said(c chart.Counts, words ...string) string {
 	var parts []string
-	for i, n := range []int{t.forget, t.redact, t.scrub, t.held, t.outside} {
+	for i, n := range c {
 		switch {
 		case n == 1:
 			parts = append(parts, "1 "+words[2*i])
@@ -228,11 +209,11 @@ func notedLines(esc safetext.Escaper, p *gdpr.Plan) []text.Line {
 }
 
 // unlikeItems says what becomes of layers and of what is out of reach; nothing without any.
-func unlikeItems(esc safetext.Escaper, t stepCount) (out []text.Line) {
-	if t.outside > 0 {
+func unlikeItems(esc safetext.Escaper, c chart.Counts) (out []text.Line) {
+	if c[chart.OutOfReach] > 0 {
 		out = append(out, text.Line{Value: esc.Const("What is out of reach stays: memdesk cannot change it, and the receipt names it."), Kind: text.Warn})
 	}
-	if t.scrub > 0 {
+	if c[chart.Scrubbed] > 0 {
 		out = append(out, text.Line{Value: esc.Const("A layer, such as an index or a log, is scrubbed: what names the person goes, the rest stays."), Kind: text.Note})
 	}
 	return out
@@ -240,10 +221,11 @@ func unlikeItems(esc safetext.Escaper, t stepCount) (out []text.Line) {
 
 // storeWords adds to the counts of a store its share in words, and before them how much was not looked at; one that was
 // not searched has its reason alone.
-func storeWords(esc safetext.Escaper, s gdpr.StorePlan, words string) safetext.Text {
+func storeWords(esc safetext.Escaper, s gdpr.StorePlan, say func(chart.Counts) string) safetext.Text {
 	if s.Error != "" {
 		return esc.LineMax(s.Error, prose.MaxTitle)
 	}
+	words := say(countSteps(s.Steps))
 	if s.Targets > 0 && s.Items > 0 {
 		words += "; " + share(s.Targets, s.Items)
 	}
@@ -272,9 +254,8 @@ var actionWords = map[gdpr.Action]string{gdpr.Forget: "forget", gdpr.Redact: "re
 
 // actionBadge is the word with the sign that the bars have for it, and its look.
 func actionBadge(st *paint.Styles, a gdpr.Action) (badge safetext.Text, look paint.Look) {
-	fate := map[gdpr.Action]chart.Fate{gdpr.Redact: chart.Redacted, gdpr.Held: chart.Held, gdpr.OutOfScope: chart.OutOfReach}[a]
 	look = map[gdpr.Action]paint.Look{gdpr.Forget: paint.LookRemoved, gdpr.Scrub: paint.LookRemoved, gdpr.Redact: paint.LookWarn}[a]
-	return st.Esc.Const(chart.Sign(st, fate) + " " + actionWords[a]), look
+	return st.Esc.Const(chart.Sign(st, fates[a]) + " " + actionWords[a]), look
 }
 
 // layerWord names a layer of a plan.
@@ -289,52 +270,73 @@ type planRow struct {
 	store  *gdpr.StorePlan
 	layer  string // of the step or steps of the row; empty: of a whole store
 	step   *gdpr.Step
-	steps  stepCount // of the row
-	open   bool      // its steps are listed
+	steps  chart.Counts // of the row
+	open   bool         // its steps are listed
 }
 
 // fold names the row's fold; empty: none.
 func (r planRow) fold() string {
-	if r.store == nil || r.step != nil || r.steps == (stepCount{}) {
+	if r.store == nil || r.step != nil || r.steps.Found() == 0 {
 		return ""
 	}
 	return r.store.Store + "\x00" + r.layer
 }
 
-// folds says which stores and layers of a plan list their steps.
+// folds says which stores and layers of a plan list their steps, in every list of it in this session.
 type folds struct {
+	mu     sync.Mutex
 	on     bool            // all are folded, else all are open
 	turned map[string]bool // but these are not
 }
 
-func (f *folds) shows(fold string) bool { return f.on == f.turned[fold] }
+func (f *folds) shows(fold string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.on == f.turned[fold]
+}
 
-func (f *folds) toggle(fold string) {
-	if f.turned == nil {
-		f.turned = map[string]bool{}
+// turn folds or unfolds; everything where fold is empty.
+func (f *folds) turn(fold string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if fold == "" {
+		f.on = !f.on
+		clear(f.turned)
+		return
 	}
 	f.turned[fold] = !f.turned[fold]
 }
 
-func (f folds) copied() folds {
-	turned := map[string]bool{}
-	maps.Copy(turned, f.turned)
-	return folds{on: f.on, turned: turned}
+// open lists the steps of a store or a layer.
+func (f *folds) open(fold string) {
+	if !f.shows(fold) {
+		f.turn(fold)
+	}
+}
+
+// shape changes with each turn.
+func (f *folds) shape() any {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := 0
+	for _, turned := range f.turned {
+		if turned {
+			n++
+		}
+	}
+	return [...]any{f.on, n}
 }
 
 // openPlan lists the current plan, with the cursor at a place of it; nil: at its start.
 func (rq *requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 	d := rq.D
-	shown := planPages{folds: folds{on: true}}
-	if left, ok := rq.folds[r.ID]; ok {
-		shown.folds = left.copied()
+	if rq.folds[r.ID] == nil {
+		rq.folds[r.ID] = &folds{on: true, turned: map[string]bool{}}
 	}
-	if at != nil {
-		shown.folds = at.folds
-	}
-	turn := func(fold string) {
-		shown.turn(fold)
-		rq.folds[r.ID] = shown.kept()
+	shown := planPages{folds: rq.folds[r.ID]}
+	if at != nil && at.id != "" { // a filter shows folded items too
+		shown.folds.open(at.store + "\x00")
+		shown.folds.open(at.store + "\x00" + at.layer)
 	}
 	kind := record.Kind[planRow]{
 		Noun: "step", Tell: tellPlan, Marking: true, Heading: func(raw planRow) bool { return raw.step == nil || !raw.decidable() }, Empty: "Nothing in any store names the person.",
@@ -361,7 +363,7 @@ func (rq *requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 			return rq.planText(ctx, now, raw)
 		},
 		Keys: func(p *record.List[planRow]) []act.Act {
-			return append(foldKeys(p, turn), planKeys(rq, p, r, &shown)...)
+			return append(foldKeys(p, shown.turn), planKeys(rq, p, r)...)
 		},
 		Crumb: func(raw planRow) safetext.Text {
 			switch {
@@ -378,7 +380,7 @@ func (rq *requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 			}
 			return raw.plan.Hash
 		},
-		Traits: record.Traits[planRow]{Tree: true, Shape: shown.shape, Store: func(raw planRow) string {
+		Traits: record.Traits[planRow]{Tree: true, Shape: shown.folds.shape, Store: func(raw planRow) string {
 			if raw.store == nil {
 				return ""
 			}
@@ -393,44 +395,20 @@ func (rq *requests) openPlan(r operator.ErasureRequest, at *planPlace) tea.Cmd {
 
 // planPages keeps the plan that the first page has read, in the list's order: it may have 100,000 steps.
 type planPages struct {
-	mu   sync.Mutex
-	plan *gdpr.Plan
-	all  []planRow
-	folds
+	mu    sync.Mutex
+	plan  *gdpr.Plan
+	all   []planRow
+	folds *folds
 }
 
-// turn folds or unfolds; everything where fold is empty.
+// turn folds or unfolds, for the pages of the plan that are to come too.
 func (s *planPages) turn(fold string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if fold != "" {
-		s.toggle(fold)
-	} else {
-		s.on, s.turned = !s.on, nil
-	}
+	s.folds.turn(fold)
 	if s.plan != nil {
-		s.all = planRows(s.plan, &s.folds)
+		s.all = planRows(s.plan, s.folds)
 	}
-}
-
-// shape changes with each turn.
-func (s *planPages) shape() any {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n := 0
-	for _, turned := range s.turned {
-		if turned {
-			n++
-		}
-	}
-	return [...]any{s.on, n}
-}
-
-// kept is a copy of the folds, for the list of the next plan.
-func (s *planPages) kept() folds {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.copied()
 }
 
 type planSource interface {
@@ -450,7 +428,7 @@ func (s *planPages) rows(ctx context.Context, src planSource, id string, q opera
 	if err != nil {
 		return nil, nil, err
 	}
-	s.plan, s.all = &p, planRows(&p, &s.folds)
+	s.plan, s.all = &p, planRows(&p, s.folds)
 	if q.Filter != "" { // a filter searches folded steps too
 		s.all = planRows(&p, &folds{})
 	}
@@ -492,20 +470,19 @@ func planRows(p *gdpr.Plan, f *folds) []planRow {
 	for i := range p.Stores {
 		s := &p.Stores[i]
 		head := planRow{plan: p, store: s, steps: countSteps(s.Steps)}
-		out[0].steps.join(head.steps)
+		out[0].steps.Add(head.steps)
 		head.open = f.shows(head.fold())
 		out = append(out, head)
 		if !head.open {
 			continue
 		}
 		at := make([]int, len(s.Steps))
-		layers := map[string]*stepCount{}
-		for j := range at {
+		layers := map[string]chart.Counts{}
+		for j, st := range s.Steps {
 			at[j] = j
-			if layers[s.Steps[j].Layer] == nil {
-				layers[s.Steps[j].Layer] = &stepCount{}
-			}
-			layers[s.Steps[j].Layer].add(s.Steps[j].Action)
+			of := layers[st.Layer]
+			of.Add(countSteps(s.Steps[j : j+1]))
+			layers[st.Layer] = of
 		}
 		slices.SortStableFunc(at, func(x, y int) int {
 			if c := strings.Compare(s.Steps[x].Layer, s.Steps[y].Layer); c != 0 {
@@ -516,7 +493,7 @@ func planRows(p *gdpr.Plan, f *folds) []planRow {
 		layer := planRow{open: true}
 		for _, j := range at {
 			if st := &s.Steps[j]; st.Layer != layer.layer && len(layers) > 1 {
-				layer = planRow{plan: p, store: s, layer: st.Layer, steps: *layers[st.Layer]}
+				layer = planRow{plan: p, store: s, layer: st.Layer, steps: layers[st.Layer]}
 				layer.open = f.shows(layer.fold())
 				out = append(out, layer)
 			}
@@ -548,7 +525,7 @@ func planRecord(st *paint.Styles, r planRow, alone bool) record.Row[planRow] {
 	out := record.Row[planRow]{Key: r.key(), Raw: r}
 	var bar safetext.Text
 	if r.store != nil && r.step == nil {
-		drawn := chart.Bar(st, chartRow(r.store.Store, r.steps), r.most(), planBar)
+		drawn := chart.Bar(st, r.steps, r.most(), planBar)
 		bar, out.Runs = esc.Const(drawn), map[int][]paint.Stretch{1: chart.Looks(st, drawn, 0)}
 	}
 	switch {
@@ -566,9 +543,9 @@ func planRecord(st *paint.Styles, r planRow, alone bool) record.Row[planRow] {
 		out.Runs = map[int][]paint.Stretch{0: {{Start: indent, End: indent + badge.Len(), Look: look}}}
 		out.Cells = []safetext.Text{esc.Sprintf("%s%s %s", safetext.Const(strings.Repeat(" ", indent)), esc.Pad(badge, badgeCells), what)}
 	case r.layer != "":
-		out.Cells = []safetext.Text{esc.Sprintf("  %s%s", st.Glyphs.Fold[r.open], esc.Line(layerWord(r.layer))), bar, esc.Const(r.steps.words())}
+		out.Cells = []safetext.Text{esc.Sprintf("  %s%s", st.Glyphs.Fold[r.open], esc.Line(layerWord(r.layer))), bar, esc.Const(countWords(r.steps))}
 	case r.store != nil:
-		words := storeWords(esc, *r.store, r.steps.words())
+		words := storeWords(esc, *r.store, countWords)
 		if r.store.Error != "" || len(r.store.Problems) > 0 {
 			out.Tones = []paint.Tone{2: paint.ToneBad}
 			words = st.Badge(paint.ToneBad, words)
@@ -581,7 +558,7 @@ func planRecord(st *paint.Styles, r planRow, alone bool) record.Row[planRow] {
 		}
 		out.Cells = []safetext.Text{esc.Sprintf("%s%s", sign, esc.Line(r.store.Store)), bar, words}
 	default:
-		words := esc.Const(countPlan(r.plan).words())
+		words := esc.Const(countWords(countPlan(r.plan)))
 		if missing := unsearched(*r.plan); missing != nil { // each store has a row with its reason
 			out.Tones = []paint.Tone{2: paint.ToneBad}
 			words = st.Badge(paint.ToneBad, esc.Sprintf("%d not searched; %s", len(missing), words))
@@ -592,9 +569,9 @@ func planRecord(st *paint.Styles, r planRow, alone bool) record.Row[planRow] {
 }
 
 // most are the findings of the store that has the most: the bars of all rows are parts of it.
-func (r planRow) most() (most int64) {
+func (r planRow) most() (most int) {
 	for _, s := range r.plan.Stores {
-		most = max(most, int64(len(s.Steps)))
+		most = max(most, len(s.Steps))
 	}
 	return most
 }
@@ -638,7 +615,7 @@ func (rq *requests) planText(ctx context.Context, r operator.ErasureRequest, row
 	case row.step != nil:
 		return rq.stepText(ctx, r, *row.step)
 	case row.layer != "":
-		return text.NewPage([]text.Line{{Value: rq.D.Esc.Sprintf("%s: %s", row.store.Store, layerWord(row.layer)), Kind: text.Title}, {Value: rq.D.Esc.Const(row.steps.fates())}}, "")
+		return text.NewPage([]text.Line{{Value: rq.D.Esc.Sprintf("%s: %s", row.store.Store, layerWord(row.layer)), Kind: text.Title}, {Value: rq.D.Esc.Const(fateWords(row.steps))}}, "")
 	case row.store != nil:
 		return text.NewPage(rq.storePlanLines(*row.store), "")
 	}
@@ -655,7 +632,7 @@ func (rq *requests) wholePlanLines(ctx context.Context, r operator.ErasureReques
 	head = append(head,
 		personLine(esc, r),
 		deadlineLine(esc, r, rq.D.Time.Clock.Now()),
-		desk.Field("in all", esc.Sprintf("%s: %s", prose.Plural(len(p.Stores), "store"), esc.Const(all.fates()))))
+		desk.Field("in all", esc.Sprintf("%s: %s", prose.Plural(len(p.Stores), "store"), esc.Const(fateWords(all)))))
 	head = append(head, rq.approvedLines(r)...)
 	if r.PlanHash != p.Hash {
 		head = append(head, text.Advice(esc, "This plan is void: something was changed since. `p` plans again.").As(text.Alert))
@@ -664,7 +641,7 @@ func (rq *requests) wholePlanLines(ctx context.Context, r operator.ErasureReques
 		for _, s := range p.OverShare(max) {
 			head = append(head, text.Line{Value: esc.Sprintf("%s.", esc.Line(s.ShareWords(max))), Kind: text.Alert})
 		}
-		head = append(head, text.Advice(esc, "If they are right, `E` wants the number of all items of this plan typed: %s.", strconv.Itoa(all.forget+all.redact)).As(text.Warn))
+		head = append(head, text.Advice(esc, "If they are right, `E` wants the number of all items of this plan typed: %s.", strconv.Itoa(all[chart.Goes]+all[chart.Redacted])).As(text.Warn))
 	}
 	head = append(head, text.Known(text.Line{Value: esc.LineMax(p.Note, prose.MaxReason), Kind: text.Note})...)
 	noBackup, backups := backupLines(esc, rq.D.Erasure.Backups(*p))
@@ -732,7 +709,7 @@ func (rq *requests) storePlanLines(s gdpr.StorePlan) []text.Line {
 	esc := rq.D.Esc
 	head := []text.Line{{Value: esc.Sprintf("%s (%s)", esc.Line(s.Store), esc.Line(s.Kind)), Kind: text.Title}}
 	if s.Error == "" {
-		words := storeWords(esc, s, countSteps(s.Steps).fates())
+		words := storeWords(esc, s, fateWords)
 		if 0 < s.Targets && s.Targets < s.Items {
 			words = esc.Sprintf("%s, %s in all", words, prose.Group(s.Items))
 		}
@@ -835,13 +812,13 @@ func tellPlan(esc safetext.Escaper, e planRow) safetext.Text {
 	case e.step != nil:
 		return esc.Sprintf("%s: %s in %s", actionWords[e.step.Action], esc.LineMax(e.step.ID, prose.MaxTitle), e.step.Store)
 	case e.layer != "":
-		return esc.Sprintf("Store %s, %s: %s", e.store.Store, layerWord(e.layer), e.steps.fates())
+		return esc.Sprintf("Store %s, %s: %s", e.store.Store, layerWord(e.layer), fateWords(e.steps))
 	case e.store != nil:
-		return esc.Sprintf("Store %s, %s: %s", e.store.Store, e.store.Kind, storeWords(esc, *e.store, e.steps.fates()))
+		return esc.Sprintf("Store %s, %s: %s", e.store.Store, e.store.Kind, storeWords(esc, *e.store, fateWords))
 	}
-	fates := countPlan(e.plan).fates()
+	words := fateWords(countPlan(e.plan))
 	if missing := unsearched(*e.plan); missing != nil {
-		return esc.Sprintf("Not searched: %s. The other stores: %s; the hash of the plan begins with %s", esc.LineMax(strings.Join(missing, ", "), prose.MaxTitle), fates, e.plan.Short())
+		return esc.Sprintf("Not searched: %s. The other stores: %s; the hash of the plan begins with %s", esc.LineMax(strings.Join(missing, ", "), prose.MaxTitle), words, e.plan.Short())
 	}
-	return esc.Sprintf("All stores: %s; the hash of the plan begins with %s", fates, e.plan.Short())
+	return esc.Sprintf("All stores: %s; the hash of the plan begins with %s", words, e.plan.Short())
 }

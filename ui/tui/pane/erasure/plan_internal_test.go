@@ -18,6 +18,7 @@ import (
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/desk/desktest"
+	"memdesk/ui/tui/kit/chart"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/text"
 	"memdesk/ui/tui/pane"
@@ -50,7 +51,7 @@ func TestPlanIsReadOnce(t *testing.T) {
 	for i := range steps {
 		src.plan.Stores[0].Steps = append(src.plan.Stores[0].Steps, gdpr.Step{Store: "db", ID: fmt.Sprintf("n%06d", i), Layer: "item", Action: gdpr.Forget})
 	}
-	var shown planPages
+	shown := planPages{folds: &folds{}}
 	q := operator.PageQuery{Limit: 1000}
 	seen := 0
 	for {
@@ -143,8 +144,8 @@ func TestARedactionShowsItsMetadata(t *testing.T) {
 // before. Keys wait for rows only if their act can say why it does not work.
 func TestUnfoldWaitsForItsRow(t *testing.T) {
 	p := record.New(desktest.New(), record.Kind[planRow]{})
-	p.Window.Rows = []record.Row[planRow]{{Raw: planRow{store: &gdpr.StorePlan{Store: "graph"}, steps: stepCount{forget: 1}}}}
-	k, ok := act.Find(foldKeys(p, (&planPages{}).turn), "enter")
+	p.Window.Rows = []record.Row[planRow]{{Raw: planRow{store: &gdpr.StorePlan{Store: "graph"}, steps: chart.Counts{chart.Goes: 1}}}}
+	k, ok := act.Find(foldKeys(p, (&folds{}).turn), "enter")
 	if !ok || k.Why == nil {
 		t.Error("enter folds the row that is about to go")
 	}
@@ -213,11 +214,11 @@ func TestLiftCountsWhatIsHidden(t *testing.T) {
 // TestALayerIsNoItem: row, sentence, table and result of a plan must count items and layers apart, and alike.
 func TestALayerIsNoItem(t *testing.T) {
 	steps := countSteps([]gdpr.Step{{Action: gdpr.Forget}, {Action: gdpr.Scrub}, {Action: gdpr.Redact}, {Action: gdpr.Redact}})
-	if row := chartRow("db", steps); row.Go != 1 || row.Layers != 1 || row.Found() != 4 {
+	if row := steps; row[chart.Goes] != 1 || row[chart.Scrubbed] != 1 || row.Found() != 4 {
 		t.Errorf("the table has %+v", row)
 	}
 	for got, want := range map[string]string{
-		steps.words(): "1 goes, 2 redact, 1 layer", steps.fates(): "1 item goes, 2 are redacted, 1 layer is scrubbed",
+		countWords(steps): "1 goes, 2 redact, 1 layer", fateWords(steps): "1 item goes, 2 are redacted, 1 layer is scrubbed",
 		didWords(1, 2, 0, 3): "1 item gone, 2 redacted, 3 rows scrubbed from layers", didWords(0, 0, 0, 0): "nothing was changed",
 	} {
 		if got != want {
@@ -241,7 +242,7 @@ func TestAListenerHearsNoBars(t *testing.T) {
 // detail says too is left out.
 func TestARowOfThePlanKeepsItsWarning(t *testing.T) {
 	store := gdpr.StorePlan{Store: "db", Kind: "inmem", Targets: 1, Items: 299, Problems: []string{"a.md"}, Steps: []gdpr.Step{{ID: "a", Action: gdpr.Forget}}}
-	if got := storeWords(safetext.Escaper{}, store, countSteps(store.Steps).words()).String(); got != "1 place not looked at; 1 goes; less than 1 % of items" {
+	if got := storeWords(safetext.Escaper{}, store, countWords).String(); got != "1 place not looked at; 1 goes; less than 1 % of items" {
 		t.Errorf("in the row: %q", got)
 	}
 	rq := &requests{D: &pane.Bench{Desk: desktest.New()}}
@@ -299,7 +300,7 @@ func (s *shelf) Beside(_ string, _ bool, list func(int) desk.Listing) tea.Cmd {
 func TestAPlanStaysUnfolded(t *testing.T) {
 	d, shown := desktest.New(), &shelf{}
 	d.Frame = shown
-	rq := &requests{D: &pane.Bench{Desk: d}, folds: map[string]folds{}}
+	rq := &requests{D: &pane.Bench{Desk: d}, folds: map[string]*folds{}}
 	open := func(id string) (folded any) {
 		var r operator.ErasureRequest
 		r.ID = id
@@ -317,7 +318,7 @@ func TestAPlanStaysUnfolded(t *testing.T) {
 // TestAFoldTurns: one heading turns against all others, whether all are folded or open.
 func TestAFoldTurns(t *testing.T) {
 	for _, folded := range []bool{true, false} {
-		s := planPages{folds: folds{on: folded}}
+		s := folds{on: folded, turned: map[string]bool{}}
 		if s.turn("a"); s.shows("a") != folded || s.shows("b") == folded {
 			t.Errorf("all folded: %v: the one turned is open: %v, another one: %v", folded, s.shows("a"), s.shows("b"))
 		}

@@ -63,7 +63,7 @@ func (rq *requests) eraseDialog(ctx context.Context, r operator.ErasureRequest, 
 	if r.Unfinished() || r.Stopped() {
 		verb, title = "Go on", esc.Sprintf("Go on with the erasure of %s?", whose)
 	}
-	lines := []text.Line{{Value: title, Kind: text.Title}, {Value: esc.Sprintf("Plan: %s.", countPlan(&p).fates())}}
+	lines := []text.Line{{Value: title, Kind: text.Title}, {Value: esc.Sprintf("Plan: %s.", fateWords(countPlan(&p)))}}
 	if verb == "Go on" {
 		lines = append(lines, rq.missingLines(ctx, r, p)...)
 	}
@@ -76,7 +76,7 @@ func (rq *requests) eraseDialog(ctx context.Context, r operator.ErasureRequest, 
 	lines = append(lines, unsearchedLines(esc, p, "Nothing is erased there, and the request stays partial.")...)
 	var changed []string
 	for _, s := range p.Stores {
-		if t := countSteps(s.Steps); t.forget+t.redact+t.scrub > 0 {
+		if c := countSteps(s.Steps); c[chart.Goes]+c[chart.Redacted]+c[chart.Scrubbed] > 0 {
 			changed = append(changed, s.Store)
 		}
 	}
@@ -137,7 +137,7 @@ func (rq *requests) missingLines(ctx context.Context, r operator.ErasureRequest,
 		out = append(out, text.Line{Value: esc.Sprintf("Missing: %s more; the page of the request names all.", prose.Group(more)), Kind: text.Warn})
 	}
 	if rep.Plan != p.Hash {
-		out = append(out, text.Line{Value: esc.Sprintf("That was of an earlier plan; the new one: %s.", countPlan(&p).words())})
+		out = append(out, text.Line{Value: esc.Sprintf("That was of an earlier plan; the new one: %s.", countWords(countPlan(&p)))})
 	}
 	if n := rep.Forgotten + rep.Redacted; n > 0 {
 		again[0].Value = esc.Sprintf("Done already, and not again: %s.", didWords(rep.Forgotten, rep.Redacted, 0, 0))
@@ -152,9 +152,9 @@ func (rq *requests) eraseStores(p gdpr.Plan) []text.Line {
 	var trouble, said []text.Line
 	for _, s := range p.Stores {
 		steps := countSteps(s.Steps)
-		row := chartRow(s.Store, steps)
+		row := chart.Row{Store: s.Store, Counts: steps}
 		if row.Found() > 0 {
-			said = append(said, text.Line{Name: esc.Line(s.Store), Value: esc.Const(steps.fates())})
+			said = append(said, text.Line{Name: esc.Line(s.Store), Value: esc.Const(fateWords(steps))})
 		}
 		switch {
 		case s.Error != "":
@@ -170,11 +170,6 @@ func (rq *requests) eraseStores(p gdpr.Plan) []text.Line {
 		said = chart.Table(rq.D.St, rows)
 	}
 	return append(said, trouble...)
-}
-
-// chartRow counts the fate of each finding in a store, or in a layer of it.
-func chartRow(store string, t stepCount) chart.Row {
-	return chart.Row{Store: store, Go: int64(t.forget), Redact: int64(t.redact), Layers: int64(t.scrub), Hold: int64(t.held), OutOfReach: int64(t.outside)}
 }
 
 // unsigned reports whether what a run left has a new plan that nobody has approved yet, where somebody must.
