@@ -104,8 +104,8 @@ type Readout interface {
 	Renew(ctx context.Context, n int) error
 	// Item is the item of a row; without a store when the row is no item.
 	Item(n int) model.Ref
-	// DetailOf is the whole of a row, for reading, and the revision of an item.
-	DetailOf(ctx context.Context, n int) (*text.Page, model.Revision)
+	// DetailOf is the whole of a row, for reading.
+	DetailOf(ctx context.Context, n int) *text.Page
 	// Marked are the marks on rows; nil where none can be marked.
 	Marked() list.Marked
 	Mark(n int)

@@ -74,8 +74,8 @@ func (l *linear) own(a act.Act) (act.Act, bool) {
 func (l *linear) onItem(a act.Act, argument string) tea.Cmd {
 	ref, why := l.item(argument)
 	if why == "" {
-		shown := &pane.Reader{Want: pane.Reading{Ref: ref}, Shown: ref, Rev: l.seen[ref]}
-		k, _ := act.Find((&pane.ItemPage{D: l.a.D, Reader: shown}).Bindings(), a.Keys[0])
+		shown := &text.Reader{Pager: &text.Pager{Text: &text.Page{Item: ref, Revision: l.seen[ref]}}}
+		k, _ := act.Find((&pane.ItemPage{D: l.a.D, Reader: shown, Ref: func() model.Ref { return ref }}).Bindings(), a.Keys[0])
 		return l.perform(k, "")
 	}
 	if _, ok := l.own(a); ok && !strings.Contains(argument, ":") {
@@ -111,15 +111,16 @@ func (l *linear) open(argument string) tea.Cmd {
 	case err == nil && !l.at(n):
 		return nil
 	case err == nil:
-		page, l.seen[ref] = l.board.list.DetailOf(l.ctx, n-1)
+		page = l.board.list.DetailOf(l.ctx, n-1)
 		l.read(page)
 		l.offer()
 	case why != "":
 		return l.say("%s", why)
 	default:
-		page, l.seen[ref] = pane.Read(l.ctx, l.a.D.Desk, pane.Reading{Ref: ref})
+		page = pane.Read(l.ctx, l.a.D.Desk, ref, nil)
 		l.read(page)
 	}
+	l.seen[ref] = page.Revision
 	return nil
 }
 

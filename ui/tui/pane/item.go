@@ -17,7 +17,8 @@ import (
 // ItemPage is one item on the whole screen, over the list it was opened from. Its acts are the same in every pane.
 type ItemPage struct {
 	D      *Bench
-	Reader *Reader
+	Reader *text.Reader
+	Ref    func() model.Ref                    // the item that is or will be shown
 	On     bool                                // it covers the list
 	Tier   func() string                       // of the item, empty where it is unknown; nil: unknown
 	Of     string                              // the kind of its neighbours, in words
@@ -38,17 +39,14 @@ func (p *ItemPage) OnScreen() *text.Pager {
 
 // Position is the place in the text; busy: the item is still being read.
 func (p *ItemPage) Position() (at safetext.Text, busy bool) {
-	return p.Reader.Pager.Position(), p.Reader.Busy || p.Reader.Pager.Busy
+	return p.Reader.Position(), p.Reader.Reading() || p.Reader.Busy
 }
 
 // Refresh reads the item again.
-func (p *ItemPage) Refresh() tea.Cmd { return p.Reader.Open(p.Reader.Want, true) }
+func (p *ItemPage) Refresh() tea.Cmd { return p.Reader.Again() }
 
-// ref is the item that is or will be shown.
-func (p *ItemPage) ref() model.Ref { return p.Reader.Want.Ref }
-
-func (p *ItemPage) noEdit() string   { return edit.NoEdit(p.D.Desk, p.ref().Store, p.tier()) }
-func (p *ItemPage) noAppend() string { return edit.NoAppend(p.D.Desk, p.ref().Store, p.tier()) }
+func (p *ItemPage) noEdit() string   { return edit.NoEdit(p.D.Desk, p.Ref().Store, p.tier()) }
+func (p *ItemPage) noAppend() string { return edit.NoAppend(p.D.Desk, p.Ref().Store, p.tier()) }
 
 func (p *ItemPage) tier() string {
 	if p.Tier == nil {
@@ -73,25 +71,25 @@ func (p *ItemPage) Bindings() []act.Act {
 	return append([]act.Act{
 		{Keys: []string{"n"}, Name: "next", Doc: "the next " + p.Of, Why: p.Alone, Do: func() tea.Cmd { return p.Step(1) }},
 		{Keys: []string{"p"}, Name: "previous", Doc: "the " + p.Of + " before", Why: p.Alone, Do: func() tea.Cmd { return p.Step(-1) }},
-		act.Edit.With(p.noEdit, func() tea.Cmd { return p.D.Edits.EditItem(p.ref()) }),
-		act.Append.With(p.noAppend, func() tea.Cmd { return p.D.Edits.AppendItem(p.ref()) }),
-		act.Forget.Called("forget this item, after a question").With(func() string { return p.D.Locked(p.ref().Store) }, func() tea.Cmd { return p.D.Removals.Forget(p.ref(), p.Reader.Seen(p.ref()), "") }),
-		{Keys: []string{"m"}, Name: "markdown", Doc: "markdown rendered, or the text as it is stored", Do: func() tea.Cmd { return p.Reader.ToggleMarkdown() }},
+		act.Edit.With(p.noEdit, func() tea.Cmd { return p.D.Edits.EditItem(p.Ref()) }),
+		act.Append.With(p.noAppend, func() tea.Cmd { return p.D.Edits.AppendItem(p.Ref()) }),
+		act.Forget.Called("forget this item, after a question").With(func() string { return p.D.Locked(p.Ref().Store) }, func() tea.Cmd { return p.D.Removals.Forget(p.Ref(), Seen(p.Reader.Pager, p.Ref()), "") }),
+		{Keys: []string{"m"}, Name: "markdown", Doc: "markdown rendered, or the text as it is stored", Do: func() tea.Cmd { return ToggleMarkdown(p.D.Desk, p.Reader.Pager) }},
 		{Keys: []string{"y"}, Name: "copy text", Doc: "copy the item's text to the clipboard of the terminal", Do: p.copyBody},
 		{Keys: []string{"Y"}, Doc: "copy the row as one line of JSON", Do: p.copyRow},
-		act.Export.Called("export the item to a file, as it is stored").With(p.D.NoExport, func() tea.Cmd { return p.D.Exports.ExportItem(p.ref()) }),
-		act.History.With(func() string { return NoHistory(p.D.Desk, p.ref().Store) }, func() tea.Cmd { return change.Versions(p.D.Desk, p.ref()) }),
-		act.Log.With(p.D.NoLog, func() tea.Cmd { return p.D.Log(p.ref()) }),
+		act.Export.Called("export the item to a file, as it is stored").With(p.D.NoExport, func() tea.Cmd { return p.D.Exports.ExportItem(p.Ref()) }),
+		act.History.With(func() string { return NoHistory(p.D.Desk, p.Ref().Store) }, func() tea.Cmd { return change.Versions(p.D.Desk, p.Ref()) }),
+		act.Log.With(p.D.NoLog, func() tea.Cmd { return p.D.Log(p.Ref()) }),
 		{Keys: []string{"left", "h"}, Show: "left", Doc: "back to the " + p.Place, Do: p.Back},
 	}, act.Movement(p.Reader.Pager, "line")...)
 }
 
 // copyBody copies the text on the screen, not the store's current one.
 func (p *ItemPage) copyBody() tea.Cmd {
-	if p.Reader.Pager.Text == nil || p.Reader.Shown != p.ref() {
+	if p.Reader.Text == nil || p.Reader.Text.Item != p.Ref() {
 		return p.D.Tell("it is still being read")
 	}
-	return p.D.CopyText(p.D.Esc.LineMax(p.Reader.Shown.ID, prose.MaxTitle), p.Reader.Pager.Text.Body)
+	return p.D.CopyText(p.D.Esc.LineMax(p.Ref().ID, prose.MaxTitle), p.Reader.Text.Body)
 }
 
 func (p *ItemPage) copyRow() tea.Cmd {
@@ -103,12 +101,12 @@ func (p *ItemPage) copyRow() tea.Cmd {
 }
 
 // ToggleMarkdown renders the body, or shows it as stored.
-func (r *Reader) ToggleMarkdown() tea.Cmd {
-	on := !r.Pager.Markdown
+func ToggleMarkdown(d *desk.Desk, p *text.Pager) tea.Cmd {
+	on := !p.Markdown
 	word := safetext.Const("the text is shown as it is stored")
 	if on {
 		word = safetext.Const("markdown is rendered; m shows the text as it is stored")
 	}
-	r.d.Say(paint.ToneInfo, word)
-	return r.Pager.AsMarkdown(on)
+	d.Say(paint.ToneInfo, word)
+	return p.AsMarkdown(on)
 }

@@ -16,7 +16,6 @@ import (
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/desk/desktest"
-	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/text"
 )
@@ -38,7 +37,8 @@ func TestCellsOfARow(t *testing.T) {
 		if got := ansi.Strip(p.drawRow(r, false, 26, []int{8, 4, 0})); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
-		p.Kind.fitted(&p.fit, []Row[string]{r})
+		p.Window.Rows = []Row[string]{r}
+		p.Fitted()
 	}
 	if got := p.fit.Width(1, 99); got != 3 {
 		t.Errorf("the second column takes %d columns: a cell over several columns must not count", got)
@@ -113,11 +113,13 @@ func TestUnknownCellsAskForNoColumn(t *testing.T) {
 	row := func(who string) Row[int] {
 		return Row[int]{Cells: []safetext.Text{safetext.Const("a"), safetext.Const(who), safetext.Const("b")}}
 	}
-	var fit list.Fit
-	if kind.fitted(&fit, []Row[int]{row(desk.Nobody), row(desk.Nobody)}); fit.Width(1, 9) != 0 {
-		t.Errorf("%v", fit)
+	p := New(desktest.New(), kind)
+	see := func(rows ...Row[int]) int {
+		p.Window.Rows = rows
+		p.Fitted()
+		return p.fit.Width(1, 9)
 	}
-	if kind.fitted(&fit, []Row[int]{row("ada")}); fit.Width(1, 9) == 0 {
-		t.Errorf("%v", fit)
+	if see(row(desk.Nobody), row(desk.Nobody)) != 0 || see(row("ada")) == 0 {
+		t.Errorf("%v", p.fit)
 	}
 }

@@ -2,10 +2,12 @@ package record
 
 import (
 	"cmp"
+	"errors"
 
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
+	"memdesk/model"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/paint"
@@ -28,7 +30,10 @@ func (p *List[T]) noticeLines() []safetext.Text {
 func (p *List[T]) split() {
 	asks := desk.Asks{Width: p.width, Height: p.height - len(p.noticeLines()), Rows: p.Steady(), Two: p.Kind.Two, Beside: p.Kind.Beside, Empty: p.Window.Bare()}
 	if !p.Kind.Tree {
-		asks.Cuts = func(room int) bool { return p.fit.Cuts(room-p.indent(), p.Kind.columns()) }
+		asks.Cuts = func(room int) bool {
+			_, cuts := p.share(room)
+			return cuts
+		}
 	}
 	p.halves = p.D.Split(p.halves, asks)
 }
@@ -47,18 +52,20 @@ func (p *List[T]) Render(width, height int) ([]string, *tea.Position) {
 		out = append(out, st.Row(width).Blank(1).Put(pt, n).End())
 	}
 	f := p.halves
-	h := st.Row(f.ListWidth).Blank(p.indent())
-	widths := p.fit.Widths(f.ListWidth-p.indent(), p.Kind.columns())
+	h := st.Row(f.ListWidth).Blank(1)
+	widths, _ := p.share(f.ListWidth)
 	cursor := p.Browser.Render(h)
 	heads := cursor != nil || !p.Window.Bare() || p.Window.Err != nil || p.Query != ""
 	if cursor != nil {
 		cursor.Y = len(out)
 	} else if heads {
+		h.Blank(p.indent() - 1)
 		for i, c := range p.Kind.Columns {
 			by := p.sorted.column == i+1
 			p.cell(h, i, widths[i], i == len(widths)-1, st.Heading, st.Sorted(c.Title, by && !p.sorted.down, by && p.sorted.down), nil)
 		}
 	}
+	p.found = p.D.Found(p.words())
 	var list []string
 	if heads {
 		list = append(list, h.End())
@@ -67,7 +74,7 @@ func (p *List[T]) Render(width, height int) ([]string, *tea.Position) {
 		list = append(list, p.drawRow(p.Window.Rows[i], i == p.Window.Sel, f.ListWidth, widths))
 	}
 	list = append(list, p.emptiness(f.ListWidth)...)
-	return append(out, p.D.Join(f, list, p.Detail, safetext.Const(cmp.Or(p.Kind.Aside, p.Kind.Noun)))...), cursor
+	return append(out, p.D.Join(f, list, p.Detail.Pager, safetext.Const(cmp.Or(p.Kind.Aside, p.Kind.Noun)))...), cursor
 }
 
 // indent is the width before the first column: the cursor, and the marks.
@@ -78,9 +85,24 @@ func (p *List[T]) indent() int {
 	return 1
 }
 
-// fitted notes the widths of the rows that have arrived.
-func (k *Kind[T]) fitted(fit *list.Fit, rows []Row[T]) {
-	for _, r := range rows {
+// share gives the widths of the columns of a list, and reports whether a cell is cut.
+func (p *List[T]) share(width int) (widths []int, cuts bool) {
+	room := width - p.indent()
+	if p.Kind.Share != nil {
+		return p.Kind.Share(p.fit, room)
+	}
+	columns := p.Kind.columns()
+	return p.fit.Widths(room, columns), p.fit.Cuts(room, columns)
+}
+
+// Fitted notes the widths of the rows as they are now.
+func (p *List[T]) Fitted() {
+	k, fit, rows := &p.Kind, &p.fit, p.Window.Rows
+	for n := range rows {
+		r := &rows[n]
+		if k.Cells != nil {
+			k.Cells(r)
+		}
 		for i, t := range r.Cells {
 			if i == len(r.Cells)-1 && i < len(k.Columns)-1 {
 				break // it takes what is left
@@ -125,7 +147,7 @@ func (p *List[T]) drawRow(rec Row[T], at bool, width int, widths []int) string {
 	if p.Kind.Marking {
 		st.Mark(r, p.Marks.Has(rec.Key))
 	}
-	r.Find = p.D.Found(p.Query)
+	r.Find = p.found
 	for i := range rec.Cells {
 		t, tone := p.text(rec, i), rec.tone(i)
 		pt := st.Toned(tone)
@@ -148,8 +170,11 @@ func (p *List[T]) emptiness(width int) []string {
 	st := p.D.St
 	line := text.Advice(st.Esc, p.Kind.Empty)
 	switch {
+	case errors.Is(p.Window.Err, model.InvalidInput) && p.Query != "" && len(p.Window.Rows) == 0:
+		line = text.Advice(st.Esc, "%s. `esc` shows everything, `/` changes the filter.", prose.Reason(st.Esc, p.Window.Err)).As(text.Warn)
 	case p.Window.Err != nil:
-		line = text.Advice(st.Esc, "%s. `ctrl+r` asks again.", st.Badge(paint.ToneBad, prose.Reason(st.Esc, p.Window.Err))).As(text.Bad)
+		why := st.Badge(paint.ToneBad, st.Esc.Sprintf("%s%s", st.Esc.Const(p.Kind.NoList), prose.Reason(st.Esc, p.Window.Err)))
+		line = text.Advice(st.Esc, "%s. `ctrl+r` asks again.", why).As(text.Bad)
 	case len(p.Window.Rows) > 0 || !p.Window.Loaded:
 		return nil
 	case !p.Window.Trouble(st.Esc).IsEmpty():

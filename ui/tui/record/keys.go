@@ -111,8 +111,8 @@ func (p *List[T]) common() []act.Act {
 	}
 	return slices.Concat([]act.Act{
 		act.Open.Called("this "+p.Kind.Noun+" on the whole screen").With(none, func() tea.Cmd {
-			p.Full = true
-			return p.Layout()
+			r, _ := p.Window.Current()
+			return p.OpenPage(r)
 		}),
 		act.Filter.Called("filter the list while typing; ! in front inverts").Taking(p.Apply).With(nil, p.StartFilter),
 	}, p.factKeys(), p.sortKeys(), act.Aside(p.Detail, "detail"), act.Movement(p, p.Kind.Noun))
@@ -124,7 +124,8 @@ func (p *List[T]) factKeys() []act.Act {
 		return nil
 	}
 	return []act.Act{{Keys: []string{"i"}, Name: "facts", Doc: "switch between the text and all that is known of this " + p.Kind.Noun, Why: p.None, Do: func() tea.Cmd {
-		p.facts, p.asked = !p.facts, ""
+		p.facts = !p.facts
+		p.Outdate()
 		return p.Show()
 	}}}
 }

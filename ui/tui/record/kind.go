@@ -104,6 +104,15 @@ type Traits[T any] struct {
 	Beside  int        // a narrower pane has no room for the columns beside the detail: the list stands above it; 0: any has
 	NoMatch string     // what a filter without rows means; it names the filter with %q; empty: the usual words
 	Aside   string     // title of the detail; empty: the noun
+	NoList  string     // before the reason why a source gave no rows; empty: the reason alone
+	Stays   bool       // the page of a row stays when its row leaves the list
+	Brief   int        // a detail of fewer lines begins at the words of its body
+	// Words are those of a filter that rows and details mark; nil: all of it.
+	Words func(query string) string
+	// Cells brings the cells up to date that change while their row stands; nil: none does.
+	Cells func(r *Row[T])
+	// Share gives the widths of the columns in a room, and reports whether a cell is cut; nil: the last one takes what is left.
+	Share func(fit list.Fit, room int) (widths []int, cuts bool)
 	// Cut shortens a cell that is wider than its column; nil: all of them lose their ends.
 	Cut func(raw T, column int, t safetext.Text, width int) safetext.Text
 }

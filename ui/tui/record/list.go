@@ -23,37 +23,45 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-type detailed struct {
-	key  string
-	text *text.Page
-	nth  int // of the questions for a detail
+// looked says how the detail of the row is shown.
+type looked struct {
+	Full      bool // the detail fills the pane
+	laidFull  bool // the detail is laid out for the whole screen
+	laidLines int  // it is laid out for so many lines
+	facts     bool // it shows all fields of the row
 }
 
-// looked says which record the detail shows, and how.
-type looked struct {
-	shown     string // key of the record in the detail
-	asked     string // key of the record that was last asked for; empty: its detail is out of date
-	asks      int    // questions for a detail so far
-	again     bool   // the detail is fetched again, and keeps its place
-	Full      bool   // the detail fills the pane
-	laidFull  bool   // the detail is laid out for the whole screen
-	laidLines int    // it is laid out for so many lines
-	facts     bool   // it shows all fields of the row
+// onPage is the row that fills the pane, or that at the cursor.
+func (p *List[T]) onPage() (Row[T], bool) {
+	if p.Full && p.Kind.Stays {
+		return p.page, true
+	}
+	return p.Window.Current()
+}
+
+// OpenPage shows a row on the whole screen; that of a list whose pages stay may have no row in it yet.
+func (p *List[T]) OpenPage(r Row[T]) tea.Cmd {
+	p.Full, p.page = true, r
+	cmd := p.Layout()
+	if p.Kind.Brief > 0 {
+		cmd = tea.Batch(cmd, p.Detail.Home())
+	}
+	return cmd
 }
 
 // List is a pane over a source: a windowed list, a filter, a detail.
 type List[T any] struct {
-	*list.Browser[Row[T], Row[T]]
+	*list.Browser[Row[T]]
 	D      *desk.Desk
 	Kind   Kind[T]
-	Detail *text.Pager
+	Detail *text.Reader
 	looked
+	page    Row[T] // that fills the pane, where pages stay
 	notice  list.Said
 	Pick    string // key of the record for the cursor, once it is there
 	Entered bool
-	rest    list.Rest
 	sorted  sorting
-	pulse   desk.Pulse
+	Pulse   desk.Pulse
 	size    model.Count // of the list without a filter, when last seen
 	read    []Row[T]    // the last page read out
 	queue   Page[T]     // what its source gave beyond that
@@ -61,6 +69,7 @@ type List[T any] struct {
 	fit     list.Fit    // of the columns
 	refit   bool        // see Refit
 	halves  desk.Halves
+	found   func(string) []safetext.Span // matches of the filter in a cell
 	width   int
 	height  int
 }
@@ -69,12 +78,16 @@ func New[T any](d *desk.Desk, kind Kind[T]) *List[T] {
 	p := &List[T]{D: d, Kind: kind}
 	p.Browser = list.NewBrowser(&d.Loop, kind.Pane, func(r Row[T]) string { return r.Key }, func(r Row[T]) Row[T] { return Row[T]{Key: r.Key, Raw: r.Raw} })
 	p.Hint = kind.Hint
-	p.Fetcher, p.Moved = p.fetcher, p.follow
+	p.Fetcher = p.fetcher
+	p.Moved = func() tea.Cmd {
+		p.page, _ = p.Window.Current()
+		return p.follow()
+	}
 	if kind.Check != nil {
 		p.Check = kind.Check
 	}
 	p.Window.Forward = true
-	p.Detail, p.rest = text.New(d.St, p.Window.Ask), list.NewRest(&d.Loop, kind.Pane)
+	p.Detail = text.NewReader(text.New(d.St, p.Window.Ask), d.Later(kind.Pane))
 	if kind.Heading != nil {
 		p.Marks.Heading = func(r Row[T]) bool { return kind.Heading(r.Raw) }
 	}
@@ -92,9 +105,9 @@ func Of[T any](d *desk.Desk, kind Kind[T], address int) desk.Listing {
 	return New(d, kind)
 }
 
-// Here is the row at the cursor; the zero value where there is none.
+// Here is the row on the page, or at the cursor; the zero value where there is none.
 func (p *List[T]) Here() T {
-	r, _ := p.Window.Current()
+	r, _ := p.onPage()
 	return r.Raw
 }
 
@@ -123,12 +136,12 @@ func (p *List[T]) Enter() tea.Cmd {
 		return p.Watch()
 	}
 	if p.Kind.Near != nil {
-		p.Window.Fetch = p.fetcher()
+		p.Window.Fetch = p.Fetcher()
 		cmd := p.Window.Follow(&list.Trail[Row[T]]{Anew: true, Near: p.Kind.Near})
 		p.Window.Trail.Line = p.Kind.Line
 		return tea.Batch(cmd, p.Watch())
 	}
-	return tea.Batch(p.Window.Reset(p.fetcher()), p.Watch())
+	return tea.Batch(p.Window.Reset(p.Fetcher()), p.Watch())
 }
 
 // Find puts the cursor on a row of the whole list.
@@ -142,7 +155,7 @@ func (p *List[T]) Find(want func(T) bool) tea.Cmd {
 	}
 	p.Query, p.Unfiltered = "", nil
 	p.Filter = text.Input{}
-	p.Window.Fetch = p.fetcher()
+	p.Window.Fetch = p.Fetcher()
 	return tea.Batch(cmd, p.Marks.Filtered(""), p.Window.Follow(&list.Trail[Row[T]]{Anew: true, Word: p.D.Esc.Sprintf("the %s", p.Kind.Noun), Near: func(r Row[T]) (int, bool) { return 0, want(r.Raw) }}))
 }
 
@@ -162,7 +175,7 @@ func (p *List[T]) Update(msg any) tea.Cmd {
 		return p.trailed(msg)
 	case list.Fetched[Row[T]]:
 		if p.D.AutoRefresh.Frozen && p.Window.Drop(msg) {
-			p.pulse.Failed(p.D.Time.Clock.Now())
+			p.Pulse.Failed(p.D.Time.Clock.Now())
 			return nil
 		}
 		if msg.Gen == p.Window.Gen {
@@ -174,40 +187,19 @@ func (p *List[T]) Update(msg any) tea.Cmd {
 		}
 		was, _ := p.Window.Current()
 		cmd := p.arrived(msg)
-		if now, _ := p.Window.Current(); p.Full && now.Key != was.Key { // the page must not show another row
+		if now, _ := p.Window.Current(); p.Full && now.Key != was.Key && !p.Kind.Stays { // the page must not show another row
 			p.D.Frame.News(paint.ToneWarn, p.D.Esc.Sprintf("the %s that filled the screen has left the list", safetext.Const(p.Kind.Noun)))
 			cmd = tea.Batch(cmd, p.Back())
 		}
-		p.Kind.fitted(&p.fit, p.Window.Rows)
+		p.Fitted()
 		if at := slices.IndexFunc(p.Window.Rows, func(r Row[T]) bool { return r.Key == p.Pick }); at >= 0 && p.Pick != "" {
 			if p.Pick = ""; !p.Full { // a page keeps its row
 				cmd = tea.Batch(cmd, p.Window.Move(at-p.Window.Sel))
 			}
 		}
 		return tea.Batch(cmd, p.Layout(), p.follow())
-	case detailed:
-		if msg.nth != p.asks { // of the row as it was
-			return nil
-		}
-		if r, _ := p.Window.Current(); msg.key == p.asked && r.Key != msg.key {
-			p.asked = "" // the cursor has moved: its new row is fetched when it rests
-			return nil
-		}
-		if msg.key == p.asked {
-			again := p.again && p.shown == msg.key
-			if p.shown, p.again = msg.key, false; again {
-				return p.Detail.Update(msg.text)
-			}
-			return p.Detail.Show(msg.text, 0, text.SearchWords(p.Query))
-		}
 	case list.FilterDue:
 		return p.Due(msg)
-	case list.RestDue:
-		if p.rest.Over(msg) {
-			return p.Show()
-		}
-	case text.LaidOut:
-		p.Detail.Arrive(msg)
 	case liveTick:
 		return p.ticked()
 	case liveStamp:
@@ -215,35 +207,43 @@ func (p *List[T]) Update(msg any) tea.Cmd {
 	case list.Walked[Row[T]]:
 		return p.Marks.Walked(&p.D.Loop, msg)
 	}
-	return nil
+	return p.Detail.Update(msg)
 }
 
-// follow fetches the detail where the cursor rests; at once for the first one, and on the whole screen.
+// follow fetches the detail where the cursor rests; at once on the whole screen.
 func (p *List[T]) follow() tea.Cmd {
-	r, ok := p.Window.Current()
-	switch {
-	case !ok || p.shown == "" || p.Full:
-		return p.Show()
-	case r.Key == p.asked && r.Key == p.shown:
-		return nil
+	if r, ok := p.onPage(); ok && !p.Full {
+		return p.Detail.Rest(p.wanted(r))
 	}
-	return p.rest.Moved()
+	return p.Show()
 }
 
 // Outdate has the detail read again when it is shown the next time.
-func (p *List[T]) Outdate() { p.asked = "" }
+func (p *List[T]) Outdate() { p.Detail.Outdate(false) }
 
 func (p *List[T]) Show() tea.Cmd {
-	r, ok := p.Window.Current()
+	r, ok := p.onPage()
 	if !ok {
-		p.asked, p.shown = "", ""
 		p.Detail.Clear()
 		return nil
 	}
-	if r.Key == p.asked {
-		return nil
+	return p.Detail.Open(p.wanted(r))
+}
+
+// words are those that rows and details mark.
+func (p *List[T]) words() string {
+	if p.Kind.Words != nil {
+		return p.Kind.Words(p.Query)
 	}
-	p.asked = r.Key
+	return p.Query
+}
+
+// wanted is the detail of a row.
+func (p *List[T]) wanted(r Row[T]) text.Wanted {
+	w := text.Wanted{Key: r.Key, Terms: text.SearchWords(p.words())}
+	if p.Kind.Store != nil {
+		w.Source = p.Kind.Store(r.Raw)
+	}
 	if p.Kind.Lay != nil {
 		p.Kind.Lay(p)
 	}
@@ -251,9 +251,8 @@ func (p *List[T]) Show() tea.Cmd {
 	if p.facts {
 		detail = p.Kind.Facts
 	}
-	p.asks++
-	nth := p.asks
-	return p.Window.Ask(func(ctx context.Context) any { return detailed{r.Key, detail(ctx, r.Raw), nth} })
+	w.Read = func(ctx context.Context) *text.Page { return detail(ctx, r.Raw) }
+	return w
 }
 
 func (p *List[T]) Resize(width, height int) tea.Cmd {
@@ -263,8 +262,10 @@ func (p *List[T]) Resize(width, height int) tea.Cmd {
 
 func (p *List[T]) Layout() tea.Cmd {
 	if p.Kind.Lay != nil && p.Full != p.laidFull { // the detail may depend on the room
-		p.laidFull, p.asked = p.Full, ""
+		p.laidFull = p.Full
+		p.Outdate()
 	}
+	p.Detail.Brief = false
 	if p.Full {
 		cmd := p.Detail.Resize(p.width-2, p.height)
 		return tea.Batch(p.Show(), cmd)
@@ -272,11 +273,13 @@ func (p *List[T]) Layout() tea.Cmd {
 	p.split()
 	f := p.halves
 	p.Window.Resize(f.ListHeight-1, f.Beside)
+	p.Detail.Brief = f.DetailHeight < p.Kind.Brief
 	cmd := p.Detail.Resize(f.DetailWidth, f.DetailHeight)
 	if p.Kind.Lay != nil && p.laidLines != f.DetailHeight {
-		p.laidLines, p.asked = f.DetailHeight, ""
+		p.laidLines = f.DetailHeight
+		p.Outdate()
 	}
-	if p.asked == "" && p.shown != "" {
+	if p.Detail.Stale() {
 		return tea.Batch(cmd, p.Show())
 	}
 	return cmd
@@ -284,7 +287,7 @@ func (p *List[T]) Layout() tea.Cmd {
 
 func (p *List[T]) OnScreen() *text.Pager {
 	if p.Full {
-		return p.Detail
+		return p.Detail.Pager
 	}
 	return nil
 }
@@ -320,7 +323,7 @@ func (p *List[T]) Position() (safetext.Text, bool) {
 	}
 	at := p.Window.Position()
 	if p.follows() && !at.IsEmpty() {
-		at = p.D.Aged(at, p.pulse)
+		at = p.D.Aged(at, p.Pulse)
 	}
 	return at, p.Window.Busy()
 }
@@ -347,7 +350,7 @@ func (p *List[T]) Back() tea.Cmd {
 }
 
 func (p *List[T]) Refresh() tea.Cmd {
-	p.asked, p.again = "", true
+	p.Detail.Outdate(true)
 	if p.Window.Fetch == nil {
 		return nil
 	}
@@ -356,6 +359,12 @@ func (p *List[T]) Refresh() tea.Cmd {
 		cmd = tea.Batch(cmd, p.Marks.Filtered(p.Query))
 	}
 	return cmd
+}
+
+// Anew begins with another list in place of this one.
+func (p *List[T]) Anew() {
+	p.Browser.Anew()
+	p.Pulse, p.fit, p.halves = desk.Pulse{}, nil, desk.Halves{}
 }
 
 // Refit takes the widths of the columns from the rows that arrive next, and from none before: what these had is not shown.
@@ -373,14 +382,14 @@ func (p *List[T]) trailed(m list.Trailed[Row[T]]) tea.Cmd {
 		p.notice = m.Page.Said
 	}
 	cmd, _ := p.Trailed(m)
-	p.Kind.fitted(&p.fit, p.Window.Rows)
+	p.Fitted()
 	return tea.Batch(cmd, p.Layout(), p.follow())
 }
 
 // End goes to the last row read: a source is read from its start.
 func (p *List[T]) End() tea.Cmd {
 	cmd := p.Browser.End()
-	if n := len(p.Window.Pages); n > 0 && p.Window.Pages[n-1].Next != "" {
+	if n := len(p.Window.Pages); n > 0 && p.Window.Forward && p.Window.Pages[n-1].Next != "" {
 		p.D.Tell("this is as far as the list was read; End again goes on")
 	}
 	return cmd

@@ -34,23 +34,23 @@ func (p *List[T]) follows() bool {
 
 // Watch schedules the next check of a list that changes by itself.
 func (p *List[T]) Watch() tea.Cmd {
-	if p.pulse.Ticks || !p.follows() {
+	if p.Pulse.Ticks || !p.follows() {
 		return nil
 	}
 	pause := liveEvery
 	if p.Kind.Live == nil {
-		pause = max(p.D.AutoRefresh.Every, desk.Restful*p.pulse.Took)
+		pause = max(p.D.AutoRefresh.Every, desk.Restful*p.Pulse.Took)
 		if p.Entered && !p.Visible() {
 			pause *= hiddenPoll
 		}
 	}
-	p.pulse.Ticks = true
+	p.Pulse.Ticks = true
 	return p.D.Later(p.Kind.Pane)(pause, liveTick{})
 }
 
 // ticked checks again, unless that would disturb running work: a source may keep one walk only.
 func (p *List[T]) ticked() tea.Cmd {
-	p.pulse.Ticks = false
+	p.Pulse.Ticks = false
 	switch {
 	case p.Kind.Live != nil && !p.Visible():
 		return nil
@@ -61,7 +61,7 @@ func (p *List[T]) ticked() tea.Cmd {
 	case !p.Entered:
 		return p.Enter()
 	case p.Settled() && len(p.D.Exports.Files) == 0:
-		p.pulse.Ask("", p.D.Time.Clock.Now())
+		p.Pulse.Ask("", p.D.Time.Clock.Now())
 		p.Window.Quiet = true
 		return tea.Batch(p.Window.Refresh(), p.Watch())
 	}
@@ -71,10 +71,10 @@ func (p *List[T]) ticked() tea.Cmd {
 // grown fetches the list again when its stamp has changed.
 func (p *List[T]) grown(m liveStamp) tea.Cmd {
 	now := p.D.Time.Clock.Now()
-	if m.stamp != "" && !p.pulse.Due(m.stamp, now, 0) { // the first stamp is due: the list may be older
+	if m.stamp != "" && !p.Pulse.Due(m.stamp, now, 0) { // the first stamp is due: the list may be older
 		return nil
 	}
-	p.pulse.Ask(m.stamp, now)
+	p.Pulse.Ask(m.stamp, now)
 	return p.Window.Refresh()
 }
 
@@ -84,14 +84,14 @@ func (p *List[T]) arrived(page list.Fetched[Row[T]]) tea.Cmd {
 	// A cursor on the newest row stays on the newest row.
 	newest := p.Kind.Live != nil && page.How == list.ArriveRefresh && p.Window.Sel == 0
 	if p.Window.Renews(page) {
-		p.pulse.Answered(p.D.Time.Clock.Now(), page.Took, page.Err)
+		p.Pulse.Answered(p.D.Time.Clock.Now(), page.Took, page.Err)
 	}
 	cmd := p.Window.Arrive(page)
 	if newest {
 		p.Window.Sel, p.Window.Top = 0, 0
 	}
-	if now, ok := p.Window.Current(); ok && now.Key == was.Key && (p.shown == now.Key || p.asked == now.Key) && !reflect.DeepEqual(now.Raw, was.Raw) {
-		p.asked, p.again = "", true
+	if now, ok := p.Window.Current(); ok && now.Key == was.Key && p.Detail.Wants(now.Key) && !reflect.DeepEqual(now.Raw, was.Raw) {
+		p.Detail.Outdate(true)
 	}
 	if p.Query == "" && p.Window.Err == nil {
 		p.size = p.Window.Total()
@@ -105,7 +105,7 @@ func (p *List[T]) Badge() (safetext.Text, paint.Tone) {
 	switch {
 	case p.Kind.Live != nil || !p.follows():
 		return safetext.Text{}, paint.ToneInfo
-	case !p.pulse.Known() || p.size.Unknown:
+	case !p.Pulse.Known() || p.size.Unknown:
 		return safetext.Const("?"), paint.ToneInfo
 	case p.size.N == 0 && !p.size.AtLeast:
 		return safetext.Text{}, paint.ToneInfo

@@ -166,7 +166,7 @@ func TestBadge(t *testing.T) {
 		}
 	}
 	badge("?")
-	p.pulse.Read(time.Unix(1, 0))
+	p.Pulse.Read(time.Unix(1, 0))
 	badge("")
 	p.size = model.Count{N: 2}
 	badge("2")
@@ -209,11 +209,11 @@ func TestAnEditIsNoSlowSource(t *testing.T) {
 		Fetch:  func(context.Context, operator.PageQuery) (Page[string], error) { return Page[string]{}, nil },
 		Detail: func(context.Context, string) *text.Page { return text.NewPage(nil, "") },
 	})
-	p.pulse.Ask("", d.Time.Clock.Now())
+	p.Pulse.Ask("", d.Time.Clock.Now())
 	answer := p.Window.Reset(p.fetcher())
 	d.Time.Clock = clock.Fixed(d.Time.Clock.Now().Add(time.Hour))
-	if runAll(p, answer); p.pulse.Took > time.Minute {
-		t.Errorf("the source took %s", p.pulse.Took)
+	if runAll(p, answer); p.Pulse.Took > time.Minute {
+		t.Errorf("the source took %s", p.Pulse.Took)
 	}
 }
 
@@ -233,7 +233,7 @@ func TestPulse(t *testing.T) {
 	})
 	p.Window.Fetch = p.fetcher()
 	p.arrived(list.Fetched[Row[string]]{How: list.ArriveRefresh, Pages: []Page[string]{{At: list.From{Cursor: "50"}}}})
-	if !p.pulse.Known() {
+	if !p.Pulse.Known() {
 		t.Error("a refresh far down the list does not count")
 	}
 	for i, c := range []struct {

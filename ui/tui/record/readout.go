@@ -32,7 +32,7 @@ func (p *List[T]) Begin(query string) (tea.Cmd, error) {
 	}
 	p.Query = query
 	p.Marks.Clear()
-	_ = p.Window.Reset(p.fetcher()) // ReadPage asks its question
+	_ = p.Window.Reset(p.Fetcher()) // ReadPage asks its question
 	return nil, nil
 }
 
@@ -42,7 +42,7 @@ const queued = "queued"
 func (p *List[T]) ReadPage(ctx context.Context, cursor string, limit int) (desk.PageRead, error) {
 	p.told = p.shape()
 	if cursor != queued {
-		page, err := p.fetcher()(ctx, list.From{Cursor: cursor}, limit)
+		page, err := p.Fetcher()(ctx, list.From{Cursor: cursor}, limit)
 		if err != nil {
 			return desk.PageRead{}, err
 		}
@@ -106,7 +106,7 @@ func (p *List[T]) shape() any {
 	return p.Kind.Shape()
 }
 
-func (p *List[T]) DetailOf(ctx context.Context, n int) (*text.Page, model.Revision) {
+func (p *List[T]) DetailOf(ctx context.Context, n int) *text.Page {
 	page := p.Kind.Detail(ctx, p.read[n].Raw)
 	if p.Kind.Facts != nil { // a listener cannot look behind a key
 		head := p.Kind.Facts(ctx, p.read[n].Raw).Head
@@ -119,7 +119,7 @@ func (p *List[T]) DetailOf(ctx context.Context, n int) (*text.Page, model.Revisi
 		}
 		page.Head = head
 	}
-	return page, ""
+	return page
 }
 
 func (p *List[T]) Marked() list.Marked {

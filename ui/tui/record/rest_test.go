@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -13,6 +14,7 @@ import (
 	"memdesk/operator"
 	"memdesk/ui/tui/desk/desktest"
 	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/text"
 )
 
@@ -24,27 +26,22 @@ func restingList(t *testing.T) (p *List[int], names *[]string, q *asked) {
 		Fetch: func(context.Context, operator.PageQuery) (list.Span[Row[int]], error) {
 			var s list.Span[Row[int]]
 			for i := range 50 {
-				s.Rows = append(s.Rows, Row[int]{Key: strconv.Itoa(i), Cells: []safetext.Text{safetext.Const(strconv.Itoa(i))}})
+				s.Rows = append(s.Rows, Row[int]{Key: strconv.Itoa(i), Raw: i, Cells: []safetext.Text{safetext.Const(strconv.Itoa(i))}})
 			}
 			return s, nil
 		},
-		Detail: func(context.Context, int) *text.Page { return text.NewPage(nil, "detail") }}
+		Detail: func(_ context.Context, n int) *text.Page {
+			*names = append(*names, strconv.Itoa(n))
+			return text.NewPage(nil, strconv.Itoa(n))
+		}}
 	p = New(desktest.New(), kind)
 	q = &asked{}
-	p.Window.Ask = func(f func(context.Context) any) tea.Cmd {
-		return q.ask(func(ctx context.Context) any {
-			msg := f(ctx)
-			if d, ok := msg.(detailed); ok {
-				*names = append(*names, d.key)
-			}
-			return msg
-		})
-	}
-	p.Detail = text.New(p.D.St, p.Window.Ask)
+	p.Window.Ask = q.ask
+	p.Detail = q.reader(p.D.St)
 	p.Resize(200, 40)
 	p.Window.Reset(p.fetcher())
 	answerRecords(p, q)
-	if len(*names) != 1 || p.shown != "0" || p.Detail.Shown == nil {
+	if len(*names) != 1 || p.Detail.Shown == nil || p.Detail.Shown.Body != "0" {
 		t.Fatalf("details asked for at the start: %v", *names)
 	}
 	return p, names, q
@@ -65,19 +62,19 @@ func TestDetailWaitsForTheCursor(t *testing.T) {
 	for range 10 {
 		p.Move(1)
 	}
-	for gen := range p.rest.Gen { // the pauses that were cut short
-		p.Update(list.RestDue{Gen: gen})
+	for _, cut := range q.pauses[:len(q.pauses)-1] { // the pauses that were cut short
+		p.Update(cut)
 	}
 	if len(q.open) != 0 {
 		t.Fatalf("%d questions while the key is held", len(q.open))
 	}
-	if p.shown != "0" || p.Detail.Shown == nil || len(p.Detail.Rows) == 0 {
+	if p.Detail.Shown == nil || p.Detail.Shown.Body != "0" || len(p.Detail.Rows) == 0 {
 		t.Error("the detail is blanked while the key is held")
 	}
-	p.Update(list.RestDue{Gen: p.rest.Gen})
+	p.Update(q.pauses[len(q.pauses)-1])
 	answerRecords(p, q)
-	if len(*names) != 2 || p.shown != "10" {
-		t.Errorf("asked for %v, shown %q: want row 10 after row 0", *names, p.shown)
+	if len(*names) != 2 || p.Detail.Shown.Body != "10" {
+		t.Errorf("asked for %v, shown %q: want row 10 after row 0", *names, p.Detail.Shown.Body)
 	}
 }
 
@@ -86,23 +83,23 @@ func TestDetailWaitsForTheCursor(t *testing.T) {
 func TestDetailThatComesLate(t *testing.T) {
 	p, names, q := restingList(t)
 	p.Move(3)
-	p.Update(list.RestDue{Gen: p.rest.Gen}) // requests row 3
+	p.Update(q.pauses[len(q.pauses)-1]) // requests row 3
 	p.Move(1)
 	answerRecords(p, q)
-	if p.shown != "0" {
-		t.Errorf("row %s is shown while the cursor goes on", p.shown)
+	if p.Detail.Shown.Body != "0" {
+		t.Errorf("row %s is shown while the cursor goes on", p.Detail.Shown.Body)
 	}
 	p.Move(-1)
-	p.Update(list.RestDue{Gen: p.rest.Gen})
+	p.Update(q.pauses[len(q.pauses)-1])
 	answerRecords(p, q)
-	if p.shown != "3" {
-		t.Errorf("asked for %v, shown %q: want row 3", *names, p.shown)
+	if p.Detail.Shown.Body != "3" {
+		t.Errorf("asked for %v, shown %q: want row 3", *names, p.Detail.Shown.Body)
 	}
 	p.Full = true // as after enter: nothing waits
 	p.Move(1)
 	answerRecords(p, q)
-	if p.shown != "4" {
-		t.Errorf("on the whole screen %q is shown, want row 4", p.shown)
+	if p.Detail.Shown.Body != "4" {
+		t.Errorf("on the whole screen %q is shown, want row 4", p.Detail.Shown.Body)
 	}
 }
 
@@ -120,7 +117,7 @@ func TestDetailOfARowThatChangesMeanwhile(t *testing.T) {
 		}})
 	q := &asked{}
 	p.Window.Ask = q.ask
-	p.Detail = text.New(p.D.St, q.ask)
+	p.Detail = q.reader(p.D.St)
 	answer := func() (late []func(context.Context) any) {
 		late, q.open = q.open, nil
 		return late
@@ -138,6 +135,9 @@ func TestDetailOfARowThatChangesMeanwhile(t *testing.T) {
 			p.Update(f(t.Context()))
 		}
 	}
+	for _, over := range q.pauses {
+		p.Update(over)
+	}
 	for q.open = late; len(q.open) > 0; {
 		for _, f := range answer() {
 			p.Update(f(t.Context()))
@@ -149,8 +149,19 @@ func TestDetailOfARowThatChangesMeanwhile(t *testing.T) {
 	}
 }
 
-// asked holds started commands without an answer.
-type asked struct{ open []func(context.Context) any }
+// asked holds started commands without an answer, and pauses.
+type asked struct {
+	open   []func(context.Context) any
+	pauses []any
+}
+
+// reader is a reader whose reads and pauses are held.
+func (q *asked) reader(st *paint.Styles) *text.Reader {
+	return text.NewReader(text.New(st, q.ask), func(_ time.Duration, msg any) tea.Cmd {
+		q.pauses = append(q.pauses, msg)
+		return nil
+	})
+}
 
 func (q *asked) ask(f func(context.Context) any) tea.Cmd {
 	q.open = append(q.open, f)

@@ -32,6 +32,13 @@ func (p *List[T]) sortedBy(order string) (s sorting, ok bool) {
 	return sorting{at + 1, down}, at >= 0 || order == ""
 }
 
+// Sign has the heading say that a source which sorts by itself is in the order of a column.
+func (p *List[T]) Sign(column int, down, known bool) {
+	if p.sorted = (sorting{}); known {
+		p.sorted = sorting{column + 1, down}
+	}
+}
+
 func (p *List[T]) Keep() backends.ViewConfig {
 	v := backends.ViewConfig{Filter: p.Query}
 	if p.sorted.column > 0 {

@@ -13,10 +13,10 @@ import (
 )
 
 // Browser is a window with what every list has: a filter and marks.
-type Browser[T, M any] struct {
+type Browser[T any] struct {
 	FilterInput
 	Window     *Window[T]
-	Marks      *Marks[T, M]
+	Marks      *Marks[T]
 	Unfiltered *Held[T] // the list as it was, while a filter is in force
 
 	Fetcher func() Fetcher[T]        // reads the list under the filter in force
@@ -30,25 +30,25 @@ type Browser[T, M any] struct {
 }
 
 // Awaiting reports whether the first rows, others in their place, or marks are on their way: acts on a row wait.
-func (b *Browser[T, M]) Awaiting() bool { return b.Window.Loading[ArriveReset] || b.Marks.Walk != nil }
+func (b *Browser[T]) Awaiting() bool { return b.Window.Loading[ArriveReset] || b.Marks.Walk != nil }
 
-func NewBrowser[T, M any](d *loop.Loop, pane int, id func(T) string, small func(T) M) *Browser[T, M] {
-	b := &Browser[T, M]{Window: NewWindow(d.Asker(pane), id), loop: d, later: d.Later(pane), Check: func(string) error { return nil }}
+func NewBrowser[T any](d *loop.Loop, pane int, id func(T) string, small func(T) T) *Browser[T] {
+	b := &Browser[T]{Window: NewWindow(d.Asker(pane), id), loop: d, later: d.Later(pane), Check: func(string) error { return nil }}
 	b.Marks = NewMarks(func() *Window[T] { return b.Window }, small)
 	return b
 }
 
-func (b *Browser[T, M]) Move(by int) tea.Cmd     { return b.went(b.Window.Move(by)) }
-func (b *Browser[T, M]) Page(by float64) tea.Cmd { return b.went(b.Window.Page(by)) }
-func (b *Browser[T, M]) Home() tea.Cmd           { return b.went(b.Window.Home()) }
-func (b *Browser[T, M]) End() tea.Cmd            { return b.went(b.Window.End()) }
-func (b *Browser[T, M]) went(cmd tea.Cmd) tea.Cmd {
+func (b *Browser[T]) Move(by int) tea.Cmd     { return b.went(b.Window.Move(by)) }
+func (b *Browser[T]) Page(by float64) tea.Cmd { return b.went(b.Window.Page(by)) }
+func (b *Browser[T]) Home() tea.Cmd           { return b.went(b.Window.Home()) }
+func (b *Browser[T]) End() tea.Cmd            { return b.went(b.Window.End()) }
+func (b *Browser[T]) went(cmd tea.Cmd) tea.Cmd {
 	b.moved = true
 	return tea.Batch(cmd, b.Moved())
 }
 
 // Anew begins with another list: no rows, marks or filter, and answers for the old list are stale.
-func (b *Browser[T, M]) Anew() {
+func (b *Browser[T]) Anew() {
 	was := b.Window
 	b.Window = NewWindow(was.Ask, was.ID)
 	b.Window.Gen, b.Window.Height, b.Window.PerPage, b.Window.Leap = was.Gen, was.Height, was.PerPage, was.Leap
@@ -57,7 +57,7 @@ func (b *Browser[T, M]) Anew() {
 }
 
 // Steady is the number of rows that a layout follows: 0 while the list loads, and under a filter.
-func (b *Browser[T, M]) Steady() int {
+func (b *Browser[T]) Steady() int {
 	if b.Query != "" || b.Window.Loading[ArriveReset] {
 		return 0
 	}
@@ -65,19 +65,19 @@ func (b *Browser[T, M]) Steady() int {
 }
 
 // Settled reports whether a refresh would disturb no running work.
-func (b *Browser[T, M]) Settled() bool {
+func (b *Browser[T]) Settled() bool {
 	return !slices.Contains(b.Window.Loading[:], true) && b.Window.Trail == nil && b.Marks.Walk == nil && b.Marks.Uncounted() == ""
 }
 
-func (b *Browser[T, M]) Typed() tea.Cmd { return b.typed(b.later) }
+func (b *Browser[T]) Typed() tea.Cmd { return b.typed(b.later) }
 
 // Seek looks through the list, page by page.
-func (b *Browser[T, M]) Seek(want func(T) bool, word safetext.Text) tea.Cmd {
+func (b *Browser[T]) Seek(want func(T) bool, word safetext.Text) tea.Cmd {
 	return b.Window.Follow(&Trail[T]{Word: word, Near: func(r T) (int, bool) { return 0, want(r) }})
 }
 
 // Trailed takes a page of a trail, and says how the trail ended.
-func (b *Browser[T, M]) Trailed(m Trailed[T]) (cmd tea.Cmd, found bool) {
+func (b *Browser[T]) Trailed(m Trailed[T]) (cmd tea.Cmd, found bool) {
 	cmd, over, found := b.Window.Trailed(m)
 	switch word := m.Trail.Word; {
 	case !over || found || word.IsEmpty():
@@ -90,7 +90,7 @@ func (b *Browser[T, M]) Trailed(m Trailed[T]) (cmd tea.Cmd, found bool) {
 }
 
 // Due applies what was typed after a pause, one question at a time: a source may keep one walk only.
-func (b *Browser[T, M]) Due(m FilterDue) tea.Cmd {
+func (b *Browser[T]) Due(m FilterDue) tea.Cmd {
 	query, now := b.due(m)
 	switch {
 	case now && b.Window.Loading[ArriveReset]:
@@ -102,7 +102,7 @@ func (b *Browser[T, M]) Due(m FilterDue) tea.Cmd {
 }
 
 // Apply puts a filter in force; an empty one shows everything.
-func (b *Browser[T, M]) Apply(query string) tea.Cmd {
+func (b *Browser[T]) Apply(query string) tea.Cmd {
 	if err := b.Check(query); err != nil { // the operator goes on typing
 		return b.loop.Warn("%s", prose.Reason(b.loop.Esc, err))
 	}
@@ -112,7 +112,7 @@ func (b *Browser[T, M]) Apply(query string) tea.Cmd {
 }
 
 // Narrow applies a filter and leaves the input unchanged.
-func (b *Browser[T, M]) Narrow(query string) tea.Cmd {
+func (b *Browser[T]) Narrow(query string) tea.Cmd {
 	was := b.Query
 	b.Query = effective(query)
 	b.Marks.Stop()
@@ -121,7 +121,7 @@ func (b *Browser[T, M]) Narrow(query string) tea.Cmd {
 }
 
 // refilter shows the list under the filter in force.
-func (b *Browser[T, M]) refilter(was string) tea.Cmd {
+func (b *Browser[T]) refilter(was string) tea.Cmd {
 	switch whole := b.Unfiltered; {
 	case b.Query != "":
 		if was == "" {
@@ -142,6 +142,6 @@ func (b *Browser[T, M]) refilter(was string) tea.Cmd {
 }
 
 // Restart fetches the list anew, with the cursor on the nearest remaining row; once: one page is enough.
-func (b *Browser[T, M]) Restart(once bool) tea.Cmd {
+func (b *Browser[T]) Restart(once bool) tea.Cmd {
 	return b.Window.ResetNear(b.Fetcher(), b.Window.Neighbours(), once)
 }

@@ -13,29 +13,24 @@ import (
 	"memdesk/ui/tui/kit/prose"
 )
 
-// Marks are the rows for the next act, by id, in the order of marking; M is the kept part of a row.
-type Marks[T, M any] struct {
+// Marks are the rows for the next act, by id, in the order of marking; small leaves out of a kept row what is only drawn.
+type Marks[T any] struct {
 	list    func() *Window[T]
-	small   func(T) M
+	small   func(T) T
 	Heading func(T) bool // the row stands for those below it and is never marked; nil: no such rows
-	Kept    map[string]M
+	Kept    map[string]T
 	Order   []string
 	anchor  string // the row marked last, the start of a range
 	from    From   // of its page
 
 	gen  int
-	Walk *walk[T]    // the running walk; nil: none
-	part []marked[M] // of a range that the walk has not seen to its end
+	Walk *walk[T] // the running walk; nil: none
+	part []T      // of a range that the walk has not seen to its end
 
 	filter  string          // in force; empty: all rows and marks are shown
 	inside  map[string]bool // marks known to be shown by the filter
 	counted bool            // it is known of every mark
 	look    int             // generation of the running count
-}
-
-type marked[M any] struct {
-	id   string
-	kept M
 }
 
 type Marked interface {
@@ -44,7 +39,7 @@ type Marked interface {
 }
 
 // Filtered finds out which marks a new filter shows: an act must not reach further than the operator knows.
-func (m *Marks[T, M]) Filtered(filter string) tea.Cmd {
+func (m *Marks[T]) Filtered(filter string) tea.Cmd {
 	m.look++
 	m.filter, m.inside, m.counted = filter, map[string]bool{}, filter == "" || m.N() == 0
 	if m.counted {
@@ -53,7 +48,7 @@ func (m *Marks[T, M]) Filtered(filter string) tea.Cmd {
 	return m.read(m.list().Fetch, From{}, m.look, true)
 }
 
-func (m *Marks[T, M]) seen(a Walked[T]) tea.Cmd {
+func (m *Marks[T]) seen(a Walked[T]) tea.Cmd {
 	if a.gen != m.look || m.counted || a.err != nil {
 		return nil
 	}
@@ -69,10 +64,10 @@ func (m *Marks[T, M]) seen(a Walked[T]) tea.Cmd {
 }
 
 // Shown reports whether the current filter shows a marked row.
-func (m *Marks[T, M]) Shown(id string) bool { return m.filter == "" || m.inside[id] }
+func (m *Marks[T]) Shown(id string) bool { return m.filter == "" || m.inside[id] }
 
 // Outside counts the marked rows that the current filter hides.
-func (m *Marks[T, M]) Outside() int {
+func (m *Marks[T]) Outside() int {
 	if m.filter == "" {
 		return 0
 	}
@@ -80,7 +75,7 @@ func (m *Marks[T, M]) Outside() int {
 }
 
 // Uncounted says that the reach of an act on the marks is not known yet.
-func (m *Marks[T, M]) Uncounted() string {
+func (m *Marks[T]) Uncounted() string {
 	if m.counted || m.filter == "" || m.N() == 0 {
 		return ""
 	}
@@ -106,51 +101,48 @@ type Walked[T any] struct {
 	err   error
 }
 
-func NewMarks[T, M any](list func() *Window[T], small func(T) M) *Marks[T, M] {
-	return &Marks[T, M]{list: list, small: small, Kept: map[string]M{}, inside: map[string]bool{}, counted: true}
+func NewMarks[T any](list func() *Window[T], small func(T) T) *Marks[T] {
+	return &Marks[T]{list: list, small: small, Kept: map[string]T{}, inside: map[string]bool{}, counted: true}
 }
 
-func (m *Marks[T, M]) Clear() {
+func (m *Marks[T]) Clear() {
 	m.Stop()
-	m.Kept, m.Order, m.anchor = map[string]M{}, nil, ""
+	m.Kept, m.Order, m.anchor = map[string]T{}, nil, ""
 	m.inside, m.counted = map[string]bool{}, true
 	m.look++
 }
 
-func (m *Marks[T, M]) N() int { return len(m.Kept) }
+func (m *Marks[T]) N() int { return len(m.Kept) }
 
 // Rows are the kept parts of the marked rows, in the order of marking.
-func (m *Marks[T, M]) Rows() []M {
-	out := make([]M, 0, m.N())
+func (m *Marks[T]) Rows() []T {
+	out := make([]T, 0, m.N())
 	for _, id := range m.Order {
 		out = append(out, m.Kept[id])
 	}
 	return out
 }
 
-func (m *Marks[T, M]) Has(id string) bool {
+func (m *Marks[T]) Has(id string) bool {
 	_, ok := m.Kept[id]
 	return ok
 }
 
 // Add marks a row, unless it stands for others.
-func (m *Marks[T, M]) Add(row T) {
+func (m *Marks[T]) Add(row T) {
 	if m.heading(row) {
 		return
 	}
-	m.keep(marked[M]{m.list().ID(row), m.small(row)})
-}
-
-func (m *Marks[T, M]) keep(r marked[M]) {
-	if !m.Has(r.id) {
-		m.Order = append(m.Order, r.id)
+	id := m.list().ID(row)
+	if !m.Has(id) {
+		m.Order = append(m.Order, id)
 	}
-	m.Kept[r.id], m.inside[r.id] = r.kept, true
+	m.Kept[id], m.inside[id] = m.small(row), true
 }
 
-func (m *Marks[T, M]) heading(row T) bool { return m.Heading != nil && m.Heading(row) }
+func (m *Marks[T]) heading(row T) bool { return m.Heading != nil && m.Heading(row) }
 
-func (m *Marks[T, M]) toggle() {
+func (m *Marks[T]) toggle() {
 	w := m.list()
 	row, ok := w.Current()
 	if !ok {
@@ -169,7 +161,7 @@ func (m *Marks[T, M]) toggle() {
 }
 
 // pageOf is the start of a row's page.
-func (m *Marks[T, M]) pageOf(row int) From {
+func (m *Marks[T]) pageOf(row int) From {
 	for _, p := range m.list().Pages {
 		if row < len(p.Rows) {
 			return p.At
@@ -180,7 +172,7 @@ func (m *Marks[T, M]) pageOf(row int) From {
 }
 
 // rangeHere marks all rows between the row marked last and the cursor.
-func (m *Marks[T, M]) rangeHere() tea.Cmd {
+func (m *Marks[T]) rangeHere() tea.Cmd {
 	w := m.list()
 	row, ok := w.Current()
 	if !ok {
@@ -197,22 +189,22 @@ func (m *Marks[T, M]) rangeHere() tea.Cmd {
 }
 
 // All marks the rows under the filter, page by page; want selects, nil takes every row.
-func (m *Marks[T, M]) All(want func(T) bool) tea.Cmd {
+func (m *Marks[T]) All(want func(T) bool) tea.Cmd {
 	if want == nil {
 		want = func(T) bool { return true }
 	}
 	return m.begin(&walk[T]{fetch: m.list().Fetch, want: want}, From{})
 }
 
-func (m *Marks[T, M]) begin(w *walk[T], at From) tea.Cmd {
+func (m *Marks[T]) begin(w *walk[T], at From) tea.Cmd {
 	m.gen++
 	m.Walk, m.part = w, nil
 	return m.next(at)
 }
 
-func (m *Marks[T, M]) next(at From) tea.Cmd { return m.read(m.Walk.fetch, at, m.gen, false) }
+func (m *Marks[T]) next(at From) tea.Cmd { return m.read(m.Walk.fetch, at, m.gen, false) }
 
-func (m *Marks[T, M]) read(fetch Fetcher[T], at From, gen int, count bool) tea.Cmd {
+func (m *Marks[T]) read(fetch Fetcher[T], at From, gen int, count bool) tea.Cmd {
 	return m.list().Ask(func(ctx context.Context) any {
 		page, err := fetch(ctx, at, model.MaxPage)
 		return Walked[T]{gen, count, page, err}
@@ -220,13 +212,13 @@ func (m *Marks[T, M]) read(fetch Fetcher[T], at From, gen int, count bool) tea.C
 }
 
 // Stop ends a walk; its marks stay.
-func (m *Marks[T, M]) Stop() {
+func (m *Marks[T]) Stop() {
 	m.gen++
 	m.Walk, m.part = nil, nil
 }
 
 // Walked takes a page and asks for the next; said tells the end of the walk.
-func (m *Marks[T, M]) Walked(d *loop.Loop, a Walked[T]) tea.Cmd {
+func (m *Marks[T]) Walked(d *loop.Loop, a Walked[T]) tea.Cmd {
 	switch {
 	case a.count:
 		return m.seen(a)
@@ -250,11 +242,11 @@ func (m *Marks[T, M]) Walked(d *loop.Loop, a Walked[T]) tea.Cmd {
 			w.inside = true
 		}
 		if w.inside && !m.heading(r) {
-			m.part = append(m.part, marked[M]{id(r), m.small(r)})
+			m.part = append(m.part, m.small(r))
 		}
 		if w.inside && id(r) == w.end {
 			for _, r := range m.part {
-				m.keep(r)
+				m.Add(r)
 			}
 			return m.ended(d)
 		}
@@ -271,13 +263,13 @@ func (m *Marks[T, M]) Walked(d *loop.Loop, a Walked[T]) tea.Cmd {
 	return m.ended(d)
 }
 
-func (m *Marks[T, M]) ended(d *loop.Loop) tea.Cmd {
+func (m *Marks[T]) ended(d *loop.Loop) tea.Cmd {
 	m.Stop()
 	return d.Tell("%s marked", prose.Plural(m.N(), "row"))
 }
 
 // Crumb says how many rows are marked.
-func (m *Marks[T, M]) Crumb(esc safetext.Escaper) []safetext.Text {
+func (m *Marks[T]) Crumb(esc safetext.Escaper) []safetext.Text {
 	switch {
 	case m.Walk != nil:
 		return []safetext.Text{esc.Sprintf("marking: %s so far", prose.Group(m.N()+len(m.part)))}
@@ -292,7 +284,7 @@ func (m *Marks[T, M]) Crumb(esc safetext.Escaper) []safetext.Text {
 }
 
 // Bindings are the marking keys; all says what * marks.
-func (m *Marks[T, M]) Bindings(none func() string, move func(int) tea.Cmd) []act.Act {
+func (m *Marks[T]) Bindings(none func() string, move func(int) tea.Cmd) []act.Act {
 	unmarked := func() string { return act.When(m.N() == 0, "nothing is marked") }
 	rangeless := func() string {
 		if m.anchor == "" {

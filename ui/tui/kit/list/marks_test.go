@@ -31,7 +31,7 @@ func TestRangeOfMarks(t *testing.T) {
 			w.Forward, w.PerPage, w.Fetch = true, 20, s.fetch
 			said := ""
 			d := &loop.Loop{Say: func(_ paint.Tone, words safetext.Text) { said = words.String() }}
-			m := NewMarks(func() *Window[int] { return w }, strconv.Itoa)
+			m := NewMarks(func() *Window[int] { return w }, func(n int) int { return n })
 			at := func(id int) { // the window holds the page of the row alone
 				page, _ := s.fetch(t.Context(), From{Cursor: ">" + strconv.Itoa(id-2)}, 20)
 				page.At = From{Cursor: ">" + strconv.Itoa(id-2)}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"memdesk/internal/safetext"
+	"memdesk/model"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
@@ -34,6 +35,10 @@ type Page struct {
 	Total int   // lines of the body
 
 	Acts []act.Act // by keys that the text names, where the page is on the whole screen
+	Line int       // of the body, where the page opens; 0: at its head
+
+	Item     model.Ref // that it shows; the zero Ref: none
+	Revision model.Revision
 
 	Kind  bodyKind
 	Marks []Mark // parts of the body that are painted apart, in order

@@ -63,6 +63,6 @@ func (p *Pane) Place(n int) { p.ItemPage.On, p.table.Sel = false, p.first+n }
 
 func (p *Pane) Item(n int) model.Ref { return p.refOf(p.hits[p.first+n]) }
 
-func (p *Pane) DetailOf(ctx context.Context, n int) (*text.Page, model.Revision) {
-	return pane.Read(ctx, p.d.Desk, pane.Reading{Ref: p.Item(n), Terms: text.SearchWords(p.words)})
+func (p *Pane) DetailOf(ctx context.Context, n int) *text.Page {
+	return pane.Read(ctx, p.d.Desk, p.Item(n), text.SearchWords(p.words))
 }

@@ -64,12 +64,11 @@ type Pane struct {
 	answers []answered
 	hitRows
 	table    list.Table
-	moved    bool // the operator has chosen a row; else the first is selected
-	detail   *text.Pager
-	shown    string
-	rest     list.Rest
+	moved    bool         // the operator has chosen a row; else the first is selected
+	detail   *text.Reader // of the hit at the cursor
 	who      *pane.Writers
-	reader   *pane.Reader
+	reader   *text.Reader   // of its item
+	open     model.Ref      // the item of the page
 	ItemPage *pane.ItemPage // of a hit, over the hits
 	halves   desk.Halves
 	width    int
@@ -86,13 +85,14 @@ type asking struct {
 }
 
 func New(d *pane.Bench, at int) *Pane {
-	p := &Pane{d: d, at: at, ask: d.Asker(at), later: d.Later(at), who: pane.NewWriters(d.Desk, at), reader: pane.NewReader(d.Desk, at)}
-	p.ItemPage = &pane.ItemPage{D: d, Reader: p.reader, Of: "hit", Place: "hits", Step: p.neighbour, Alone: p.alone, Back: p.Back, Row: p.rowOfPage}
-	p.detail, p.rest = text.New(d.St, p.ask), list.NewRest(&d.Loop, at)
+	p := &Pane{d: d, at: at, ask: d.Asker(at), later: d.Later(at), who: pane.NewWriters(d.Desk, at)}
+	p.detail, p.reader = text.NewReader(text.New(d.St, p.ask), p.later), text.NewReader(text.New(d.St, p.ask), p.later)
+	p.ItemPage = &pane.ItemPage{D: d, Reader: p.reader, Ref: func() model.Ref { return p.open }, Of: "hit", Place: "hits", Step: p.neighbour, Alone: p.alone, Back: p.Back, Row: p.rowOfPage}
 	p.table.Skip = func(i int) bool { return p.rows[i].Heading }
 	p.table.Moved = func() tea.Cmd {
 		p.moved = true
-		return p.rest.Moved()
+		h, _ := p.current()
+		return p.detail.Rest(p.excerpt(h))
 	}
 	return p
 }
@@ -198,14 +198,10 @@ func (p *Pane) Update(msg any) tea.Cmd {
 		p.who.Take(msg)
 		p.fitted()
 		return tea.Batch(p.named(), p.show())
-	case list.RestDue:
-		if p.rest.Over(msg) {
-			return p.show()
-		}
-	case text.LaidOut:
-		p.detail.Arrive(msg)
+	default:
+		return tea.Batch(p.detail.Update(msg), p.reader.Update(msg))
 	}
-	return p.reader.Update(msg)
+	return nil
 }
 
 func (p *Pane) take(a answered) tea.Cmd {
@@ -248,22 +244,21 @@ func (p *Pane) current() (hitRow, bool) {
 	return hitRow{}, false
 }
 
-// show lays out the hit at the cursor.
+// show shows the hit at the cursor.
 func (p *Pane) show() tea.Cmd {
 	h, ok := p.current()
 	if !ok {
-		p.shown = ""
 		p.detail.Clear()
 		return nil
 	}
-	key := p.query + "\x00" + h.key() + h.Where.String() + p.who.Cell(p.refOf(h)).String()
-	if key == p.shown {
-		return nil
-	}
-	p.shown = key
+	return p.detail.Open(p.excerpt(h))
+}
+
+// excerpt is the page of a hit, with all that its store gave of it.
+func (p *Pane) excerpt(h hitRow) text.Wanted {
 	page := text.NewPage(p.describe(h), h.Hit.Snippet)
 	page.Kind = text.Excerpt
-	return p.detail.Show(page, 0, text.SearchWords(p.words))
+	return text.Wanted{Key: p.query + "\x00" + h.key() + h.Where.String() + p.who.Cell(p.refOf(h)).String(), Terms: text.SearchWords(p.words), Read: func(context.Context) *text.Page { return page }}
 }
 
 func (p *Pane) describe(h hitRow) []text.Line {
@@ -313,13 +308,13 @@ func (p *Pane) layout() tea.Cmd {
 	f := p.halves
 	p.table.Resize(f.ListHeight-1, f.Beside)
 	cmd := p.detail.Resize(f.DetailWidth, f.DetailHeight)
-	return tea.Batch(cmd, p.reader.Pager.Resize(p.width-2, p.height))
+	return tea.Batch(cmd, p.reader.Resize(p.width-2, p.height))
 }
 
 func (p *Pane) Render(width, height int) ([]string, *tea.Position) {
 	st := p.d.St
 	if p.ItemPage.On {
-		return p.reader.Pager.Framed(width, height), nil
+		return p.reader.Framed(width, height), nil
 	}
 	r := st.Row(width).Blank(1)
 	hint := st.Esc.Const("press / and type what an agent would ask its memory")
@@ -332,7 +327,7 @@ func (p *Pane) Render(width, height int) ([]string, *tea.Position) {
 	if p.query == "" { // nothing was asked: neither a list nor a detail
 		out = append(out, p.emptiness(width)...)
 	} else {
-		out = append(out, p.d.Join(p.halves, p.renderList(p.halves.ListWidth), p.detail, safetext.Const(desk.HitAside))...)
+		out = append(out, p.d.Join(p.halves, p.renderList(p.halves.ListWidth), p.detail.Pager, safetext.Const(desk.HitAside))...)
 	}
 	if p.Input.Focus {
 		return out, &tea.Position{X: col + 1}
@@ -346,7 +341,7 @@ func (p *Pane) Crumbs() []safetext.Text {
 		out = append(out, p.d.Esc.Line(p.query))
 	}
 	if p.ItemPage.On {
-		out = append(out, p.d.Esc.Line(p.reader.Want.Ref.String()))
+		out = append(out, p.d.Esc.Line(p.open.String()))
 	}
 	return out
 }
@@ -391,7 +386,7 @@ func (p *Pane) Outermost() bool { return !p.ItemPage.On }
 
 func (p *Pane) Back() tea.Cmd {
 	p.ItemPage.On = false
-	return tea.Batch(p.reader.Pager.EndSearch(), p.layout())
+	return tea.Batch(p.reader.EndSearch(), p.layout())
 }
 
 func (p *Pane) OnScreen() *text.Pager { return p.ItemPage.OnScreen() }
@@ -454,7 +449,7 @@ func (p *Pane) writerHere() func(context.Context) (change.Writing, bool) {
 // rowOfPage is the hit whose item is on the page.
 func (p *Pane) rowOfPage() (desk.Datum, string) {
 	h, ok := p.current()
-	if !ok || p.refOf(h) != p.reader.Want.Ref {
+	if !ok || p.refOf(h) != p.open {
 		return desk.Datum{}, "this item is among the hits no more"
 	}
 	return hitDatum(h), ""
@@ -484,20 +479,22 @@ func (p *Pane) unreadable(h hitRow) string {
 
 func (p *Pane) readHere() tea.Cmd {
 	p.ItemPage.On = true
-	return tea.Batch(p.layout(), p.open())
+	return tea.Batch(p.layout(), p.openHere())
 }
 
-// open shows the item of the hit at the cursor, at its line.
-func (p *Pane) open() tea.Cmd {
+// openHere shows the item of the hit at the cursor, at its line.
+func (p *Pane) openHere() tea.Cmd {
 	h, _ := p.current()
-	return p.reader.Open(pane.Reading{Ref: p.refOf(h), Line: h.Hit.Line, Terms: text.SearchWords(p.words)}, true)
+	p.open = p.refOf(h)
+	p.reader.Outdate(true)
+	return p.reader.Open(pane.Wanted(p.d.Desk, p.open, h.Hit.Line, text.SearchWords(p.words)))
 }
 
 // neighbour goes to the next hit that can be read.
 func (p *Pane) neighbour(by int) tea.Cmd {
 	for i := p.table.Sel + by; i >= 0 && i < len(p.rows); i += by {
 		if h := p.rows[i]; !h.Heading && p.unreadable(h) == "" {
-			return tea.Batch(p.table.Move(i-p.table.Sel), p.open())
+			return tea.Batch(p.table.Move(i-p.table.Sel), p.openHere())
 		}
 	}
 	word := "this is the last hit that can be read"
@@ -521,7 +518,7 @@ func (p *Pane) alone() string {
 // ItemHere is the item at the cursor, or on the whole screen.
 func (p *Pane) ItemHere() model.Ref {
 	if p.ItemPage.On {
-		return p.reader.Want.Ref
+		return p.open
 	}
 	return p.refHere()
 }

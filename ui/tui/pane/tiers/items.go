@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
 	"memdesk/ui/act"
@@ -16,33 +17,36 @@ import (
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 	"memdesk/ui/tui/pane"
+	"memdesk/ui/tui/record"
 )
 
-// items is the second level of the Tiers pane: a windowed list of headers with a preview.
+// item is one row of the list.
+type item struct {
+	store string
+	flags safetext.Text
+	model.Header
+}
+
+func (it item) ref() model.Ref { return model.Ref{Store: it.store, ID: it.ID} }
+
+// items is the second level of the Tiers pane: the items of a place, each with a page of its own.
 type items struct {
-	*list.Browser[ItemRow, markedItem]
+	*record.List[item]
 	p        *Pane
 	d        *pane.Bench
 	At       desk.ScopeOf
-	reader   *pane.Reader   // of the preview, and of the page
 	ItemPage *pane.ItemPage // of one item, over the list
 	Order    model.Order
 	Orders   []model.Order
 	Hidden   bool
-	pinned   bool        // the reader shows an item that the list has not reached
 	left     []leftPlace // lists left earlier, the last one last
 	who      *pane.Writers
-	pulse    desk.Pulse
-	fit      list.Fit // of the columns
-	halves   desk.Halves
-	width    int
-	height   int
 }
 
 // leftPlace is a list as the operator left it: a return finds it unchanged.
 type leftPlace struct {
 	at     desk.ScopeOf
-	rows   *list.Held[ItemRow]
+	rows   *list.Held[itemRow]
 	query  string
 	order  model.Order
 	hidden bool
@@ -51,25 +55,24 @@ type leftPlace struct {
 // keptPlaces bounds the lists that are kept so.
 const keptPlaces = 16
 
-// markedItem is the kept part of a marked item.
-type markedItem struct {
-	title    string
-	stamp    string
-	revision model.Revision
-	bytes    int64
-}
-
 func newItems(p *Pane) *items {
-	l := &items{p: p, d: p.d, reader: pane.NewReader(p.d.Desk, p.at), who: pane.NewWriters(p.d.Desk, p.at)}
-	l.ItemPage = &pane.ItemPage{D: p.d, Reader: l.reader, Tier: l.tierHere, Of: "item of the list", Place: "list", Step: l.neighbour, Alone: func() string { return l.Window.Alone() }, Back: l.Back, Row: l.rowOfPage}
-	l.Browser = list.NewBrowser(&p.d.Loop, p.at, func(r ItemRow) string { return r.Header.ID }, func(r ItemRow) markedItem {
-		return markedItem{r.Header.Title, r.Header.Stamp, r.Header.Revision, r.Header.Bytes}
+	l := &items{p: p, d: p.d, who: pane.NewWriters(p.d.Desk, p.at)}
+	l.List = record.New(p.d.Desk, record.Kind[item]{
+		Pane: p.at, Noun: "item", Columns: itemColumns, Marking: true,
+		Hint:   "words; ! shows the others; " + operator.QueryTerms,
+		Detail: func(ctx context.Context, it item) *text.Page { return pane.Read(ctx, p.d.Desk, it.ref(), nil) },
+		Check: func(query string) error {
+			_, _, err := l.parse(query)
+			return err
+		},
+		Traits: record.Traits[item]{Aside: desk.ItemAside, Stays: true, Brief: briefBelow, Words: l.words, Cells: l.cells, Share: l.share, Cut: l.cut,
+			NoList: "the store does not list: ", NoMatch: "Nothing matches %q. `esc` shows all items, `/` changes the filter.",
+			Store: func(it item) string { return it.store }},
 	})
-	l.Fetcher, l.Moved, l.Hint = l.fetcher, l.preview, "words; ! shows the others; "+operator.QueryTerms
-	l.Check = func(query string) error {
-		_, _, err := l.parse(query)
-		return err
-	}
+	l.ItemPage = &pane.ItemPage{D: p.d, Reader: l.Detail, Ref: l.refHere, Tier: l.tierHere, Of: "item of the list", Place: "list", Step: l.Move, Alone: func() string { return l.Window.Alone() }, Back: l.Back, Row: l.rowOfPage}
+	moved := l.Moved
+	l.Moved = func() tea.Cmd { return tea.Batch(l.named(), moved()) }
+	l.Fetcher, l.Window.Forward = l.fetcher, false
 	return l
 }
 
@@ -80,16 +83,16 @@ func (l *items) open(at desk.ScopeOf, hidden bool) tea.Cmd {
 		left = l.leave(at)
 		l.Anew()
 		l.Query, l.Order = left.query, left.order
-		l.pulse, l.fit, l.halves = desk.Pulse{}, nil, desk.Halves{}
 	}
-	l.At, l.Hidden, l.pinned = at, hidden, false
+	l.At = at
+	l.hide(hidden)
 	s, err := l.d.Fleet.Store(at.Store)
 	if err == nil {
 		l.Orders = s.Orders
 	}
 	switch {
 	case left.rows != nil && left.hidden == hidden:
-		defer l.fitted()
+		defer l.Fitted()
 		return l.Window.Take(l.fetcher(), left.rows, "")
 	case same && l.Window.Hold() != nil:
 		return l.Window.Take(l.fetcher(), l.Window.Hold(), "")
@@ -97,16 +100,23 @@ func (l *items) open(at desk.ScopeOf, hidden bool) tea.Cmd {
 	return l.Window.Reset(l.fetcher())
 }
 
+// hide leaves out hidden items, or shows them.
+func (l *items) hide(shown bool) {
+	l.Hidden, l.Kind.Empty = shown, "No items here. `a` also looks at hidden, archived and bookkeeping ones; `esc` goes back."
+	if shown {
+		l.Kind.Empty = "No items here, hidden ones included. `esc` goes back."
+	}
+}
+
 // goTo shows an item at once, and looks for its row in the list of its place.
-func (l *items) goTo(at desk.ScopeOf, hidden bool, id string) tea.Cmd {
+func (l *items) goTo(at desk.ScopeOf, hidden bool, h model.Header) tea.Cmd {
 	_ = l.open(at, hidden) // its answer is not awaited: the list begins at the item
 	l.Query, l.Unfiltered = "", nil
 	_ = l.Marks.Filtered("") // all are shown: there is nothing to count
 	l.Window.Fetch = l.fetcher()
-	l.pinned, l.ItemPage.On = true, true
 	list := l.Window.Restart(list.From{})
-	find := l.Seek(func(r ItemRow) bool { return r.Header.ID == id }, l.d.Esc.LineMax(id, prose.MaxTitle))
-	return tea.Batch(list, find, l.layout(), l.reader.Open(pane.Reading{Ref: model.Ref{Store: at.Store, ID: id}}, false), l.reader.FromTop())
+	find := l.Seek(func(r itemRow) bool { return r.Raw.ID == h.ID }, l.d.Esc.LineMax(h.ID, prose.MaxTitle))
+	return tea.Batch(list, find, l.OpenPage(newItemRow(l.d.Esc, at.Store, h)))
 }
 
 // leave keeps the list being left, and returns the kept list of the target place.
@@ -133,7 +143,7 @@ func (l *items) parse(filter string) (q operator.Query, inverted bool, err error
 }
 
 // fetcher reads pages of the list as it is filtered and ordered now.
-func (l *items) fetcher() list.Fetcher[ItemRow] {
+func (l *items) fetcher() list.Fetcher[itemRow] {
 	d, at := l.d, l.At
 	q, inverted, wrong := l.parse(l.Query)
 	req := model.PageRequest{Tier: at.Tier, Scope: at.Scope, Query: q.Words, Order: l.Order, Hidden: l.Hidden || q.Archived != ""}
@@ -141,25 +151,25 @@ func (l *items) fetcher() list.Fetcher[ItemRow] {
 		req.Query = "" // stores search for a match; its negation is filtered here, page by page
 	}
 	words := strings.ToLower(q.Words)
-	return func(ctx context.Context, f list.From, limit int) (list.Span[ItemRow], error) {
+	return func(ctx context.Context, f list.From, limit int) (record.Page[item], error) {
 		if wrong != nil {
-			return list.Span[ItemRow]{}, wrong
+			return record.Page[item]{}, wrong
 		}
 		s, err := d.Fleet.Store(at.Store)
 		if err != nil {
-			return list.Span[ItemRow]{}, err
+			return record.Page[item]{}, err
 		}
 		concerns, err := q.Concerning(ctx, s)
 		if err != nil {
-			return list.Span[ItemRow]{}, err
+			return record.Page[item]{}, err
 		}
 		req := req // fetches run side by side
 		req.Cursor, req.End, req.Limit = f.Cursor, f.End, limit
 		page, err := s.Browser.List(ctx, req)
 		if err != nil {
-			return list.Span[ItemRow]{}, err
+			return record.Page[item]{}, err
 		}
-		out := list.Span[ItemRow]{Next: page.Next, Prev: page.Prev, Total: page.Total, Problems: page.Problems, Rows: make([]ItemRow, 0, len(page.Items))}
+		out := record.Page[item]{Next: page.Next, Prev: page.Prev, Total: page.Total, Problems: page.Problems, Rows: make([]itemRow, 0, len(page.Items))}
 		for _, h := range page.Items {
 			ok, err := q.Lists(ctx, s, h, concerns)
 			if err != nil {
@@ -170,7 +180,7 @@ func (l *items) fetcher() list.Fetcher[ItemRow] {
 			if ok == inverted {
 				continue
 			}
-			out.Rows = append(out.Rows, newItemRow(d.Esc, h))
+			out.Rows = append(out.Rows, newItemRow(d.Esc, at.Store, h))
 		}
 		if inverted || q.Narrows() {
 			out.Total = model.Count{Unknown: true}
@@ -182,101 +192,42 @@ func (l *items) fetcher() list.Fetcher[ItemRow] {
 // Enter does nothing: what opens a list has it read.
 func (l *items) Enter() tea.Cmd { return nil }
 
-func (l *items) Unavailable() string { return "" }
-
 func (l *items) Update(msg any) tea.Cmd {
 	switch msg := msg.(type) {
-	case list.Trailed[ItemRow]:
-		return tea.Batch(l.trailed(msg), l.layout())
-	case list.Fetched[ItemRow]:
-		return l.fetched(msg)
-	case list.Walked[ItemRow]:
-		return l.Marks.Walked(&l.d.Loop, msg)
-	case list.FilterDue:
-		return l.Due(msg)
 	case pane.WritersCame:
 		l.who.Take(msg)
-		l.fitted()
+		l.Fitted()
 		return l.named()
+	case list.Fetched[itemRow], list.Trailed[itemRow]:
+		return tea.Batch(l.List.Update(msg), l.named())
 	}
-	return l.reader.Update(msg)
+	return l.List.Update(msg)
 }
 
-func (l *items) fetched(m list.Fetched[ItemRow]) tea.Cmd {
-	if l.d.AutoRefresh.Frozen && l.Window.Drop(m) {
-		l.pulse.Failed(l.d.Time.Clock.Now())
-		return nil
-	}
-	if l.Window.Renews(m) {
-		l.pulse.Answered(l.d.Time.Clock.Now(), m.Took, m.Err)
-	}
-	cmd := l.Window.Arrive(m)
-	l.fitted() // the widths of the cells decide the layout
-	cmd = tea.Batch(cmd, l.layout())
-	if l.ItemPage.On { // an item that leaves the list does not turn the page
-		return tea.Batch(cmd, l.named())
-	}
-	return tea.Batch(cmd, l.preview())
-}
-
-func (l *items) trailed(m list.Trailed[ItemRow]) tea.Cmd {
-	cmd, found := l.Trailed(m)
-	l.fitted()
-	l.pinned = l.pinned && !found
-	return tea.Batch(cmd, l.preview())
-}
-
-func (l *items) wanted() pane.Reading {
-	row, ok := l.Window.Current()
-	if !ok {
-		return pane.Reading{}
-	}
-	return pane.Reading{Ref: l.refOf(row), Terms: text.SearchWords(l.words())}
-}
-
-func (l *items) refOf(r ItemRow) model.Ref { return model.Ref{Store: l.At.Store, ID: r.Header.ID} }
-
-// words are those that the rows and the preview mark.
-func (l *items) words() string {
-	q, inverted, _ := l.parse(l.Query)
+// words are those of a filter that the rows and the preview mark.
+func (l *items) words(filter string) string {
+	q, inverted, _ := l.parse(filter)
 	if inverted {
 		return ""
 	}
 	return q.Words
 }
 
-// preview reads the item where the cursor rests, and asks for the writers of the visible rows.
-func (l *items) preview() tea.Cmd { return tea.Batch(l.named(), l.previewed()) }
-
 // named asks for the writers of the rows on the screen.
 func (l *items) named() tea.Cmd {
 	rows := l.Window.Rows[min(l.Window.Top, len(l.Window.Rows)):]
-	return l.who.Want(func(int) string { return l.At.Store }, min(len(rows), l.Window.Height), func(i int) model.Header { return rows[i].Header })
+	return l.who.Want(func(int) string { return l.At.Store }, min(len(rows), l.Window.Height), func(i int) model.Header { return rows[i].Raw.Header })
 }
 
-func (l *items) previewed() tea.Cmd {
-	w := l.wanted()
-	if l.pinned {
-		return nil
-	}
-	if w.Ref.Store == "" {
-		if l.Window.Loaded {
-			l.reader.Clear()
-		}
-		return nil
-	}
-	if l.reader.Shown.Store == "" && !l.reader.Busy {
-		return l.reader.Open(w, false) // the first one without a pause
-	}
-	return l.reader.Rest(w)
-}
+// refHere is the item at the cursor, or on the page.
+func (l *items) refHere() model.Ref { return l.Here().ref() }
 
 func (l *items) Refresh() tea.Cmd {
-	if l.ItemPage.On {
-		return l.ItemPage.Refresh()
+	if l.Full {
+		return l.Detail.Again()
 	}
 	l.who.Anew()
-	return tea.Batch(l.p.Overview.countStore(l.At.Store), l.Window.Refresh(), l.Marks.Filtered(l.Query), l.ItemPage.Refresh())
+	return tea.Batch(l.p.Overview.countStore(l.At.Store), l.Window.Refresh(), l.Marks.Filtered(l.Query), l.Detail.Again())
 }
 
 // changed reads the list again after an act.
@@ -284,11 +235,11 @@ func (l *items) changed() tea.Cmd {
 	l.Marks.Clear()
 	l.who.Anew()
 	count := l.p.Overview.countStore(l.At.Store)
-	if l.ItemPage.On {
-		return tea.Batch(count, l.ItemPage.Refresh(), l.Window.Refresh())
+	if l.Full {
+		return tea.Batch(count, l.Detail.Again(), l.Window.Refresh())
 	}
-	l.reader.Clear()
-	return tea.Batch(count, l.layout(), l.Window.Refresh())
+	l.Detail.Clear()
+	return tea.Batch(count, l.Layout(), l.Window.Refresh())
 }
 
 func (l *items) Outermost() bool { return false }
@@ -296,9 +247,9 @@ func (l *items) Outermost() bool { return false }
 // Back goes from the page to the list, then takes the filter off, then goes to the row of this list in the tree.
 func (l *items) Back() tea.Cmd {
 	switch {
-	case l.ItemPage.On: // the list is at the item, if it is there
-		l.ItemPage.On, l.pinned = false, false
-		return tea.Batch(l.reader.Pager.EndSearch(), l.layout(), l.preview())
+	case l.Full: // the list is at the item, if it is there
+		l.Full = false
+		return tea.Batch(l.Detail.EndSearch(), l.Layout(), l.Moved())
 	case l.Query != "":
 		return l.Apply("")
 	}
@@ -307,7 +258,7 @@ func (l *items) Back() tea.Cmd {
 }
 
 // Awaiting: the items of another place, filter or order are being loaded, and no page covers them.
-func (l *items) Awaiting() bool { return !l.ItemPage.On && l.Browser.Awaiting() }
+func (l *items) Awaiting() bool { return !l.Full && l.Browser.Awaiting() }
 
 func (l *items) oneOrder() string {
 	return act.When(len(l.Orders) < 2, "this store has one order only")

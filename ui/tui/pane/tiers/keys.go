@@ -8,7 +8,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
-	"memdesk/model"
 	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/change"
@@ -88,7 +87,8 @@ func (p *Pane) toggleHidden() tea.Cmd {
 	p.d.Tell("hidden tiers, archived and bookkeeping items are %s", word)
 	cmd := p.Overview.changed()
 	if p.level == p.Items {
-		p.Items.Hidden, p.Items.Unfiltered = p.Overview.hidden, nil
+		p.Items.hide(p.Overview.hidden)
+		p.Items.Unfiltered = nil
 		cmd = tea.Batch(cmd, p.Items.Restart(false))
 	}
 	return cmd
@@ -105,60 +105,54 @@ func (l *items) Bindings() []act.Act {
 	noEdit := l.noItemOr(func(store string) string { return edit.NoEdit(l.d.Desk, store, l.tierHere()) })
 	noAppend := l.noItemOr(func(store string) string { return edit.NoAppend(l.d.Desk, store, l.tierHere()) })
 	switch {
-	case l.ItemPage.On:
+	case l.Full:
 		return l.ItemPage.Bindings()
 	case l.Typing() != nil:
 		return l.FilterKeys("items", l.Apply)
 	}
-	return slices.Concat(l.Window.StopLooking(&l.d.Loop, l.preview), []act.Act{
+	return slices.Concat(l.Window.StopLooking(&l.d.Loop, l.Moved), []act.Act{
 		act.Open.Called("read this item on the whole screen").With(l.noItem, l.readHere),
 		act.Filter.Called("filter the list; the store searches ids, titles and bodies. ! in front leaves out what has the words in its title or id. These terms select by a field: "+operator.QueryTerms).Taking(l.Apply).With(nil, l.StartFilter),
-		act.Edit.With(noEdit, func() tea.Cmd { return l.d.Edits.EditItem(l.wanted().Ref) }),
+		act.Edit.With(noEdit, func() tea.Cmd { return l.d.Edits.EditItem(l.refHere()) }),
 		act.Forget.With(l.noItemOr(l.d.Locked), l.forget),
 		act.Create.Whole().With(l.p.noCreate, l.p.createHere),
-		act.Append.With(noAppend, func() tea.Cmd { return l.d.Edits.AppendItem(l.wanted().Ref) }),
+		act.Append.With(noAppend, func() tea.Cmd { return l.d.Edits.AppendItem(l.refHere()) }),
 		act.Hidden.With(nil, l.p.toggleHidden),
 		act.Order.Taking(l.orderBy).With(l.oneOrder, l.nextOrder(1)),
-		{Keys: []string{"y"}, Name: "copy ref", Doc: "copy the item's reference to the clipboard of the terminal", Why: l.noItem, Do: func() tea.Cmd { return l.d.Copy(l.wanted().Ref) }},
+		{Keys: []string{"y"}, Name: "copy ref", Doc: "copy the item's reference to the clipboard of the terminal", Why: l.noItem, Do: func() tea.Cmd { return l.d.Copy(l.refHere()) }},
 		{Keys: []string{"Y"}, Doc: "copy the row as one line of JSON", Why: l.noItem, Do: func() tea.Cmd {
 			row, _ := l.Window.Current()
-			return l.d.CopyRow(desk.HeaderDatum(l.At.Store, row.Header).Object())
+			return l.d.CopyRow(desk.HeaderDatum(l.At.Store, row.Raw.Header).Object())
 		}},
 		act.Export.Whole().With(act.Unless(l.noItem, l.d.NoExport), l.exportTable),
-		{Keys: []string{"m"}, Doc: "markdown rendered, or the text as it is stored", Do: l.reader.ToggleMarkdown},
-		act.History.With(l.noItemOr(func(store string) string { return pane.NoHistory(l.d.Desk, store) }), func() tea.Cmd { return change.Versions(l.d.Desk, l.wanted().Ref) }),
-		act.Log.With(act.Unless(l.noItem, l.d.NoLog), func() tea.Cmd { return l.d.Log(l.wanted().Ref) }),
+		{Keys: []string{"m"}, Doc: "markdown rendered, or the text as it is stored", Do: func() tea.Cmd { return pane.ToggleMarkdown(l.d.Desk, l.Detail.Pager) }},
+		act.History.With(l.noItemOr(func(store string) string { return pane.NoHistory(l.d.Desk, store) }), func() tea.Cmd { return change.Versions(l.d.Desk, l.refHere()) }),
+		act.Log.With(act.Unless(l.noItem, l.d.NoLog), func() tea.Cmd { return l.d.Log(l.refHere()) }),
 		{Keys: []string{"left", "h"}, Show: "left", Doc: "back to the stores", Do: l.Back},
-	}, l.sortKeys(), act.Aside(l.reader.Pager, "preview"), l.Marks.Bindings(l.noItem, l.Move), act.Movement(l, "item"))
+	}, l.sortKeys(), act.Aside(l.Detail, "preview"), l.Marks.Bindings(l.noItem, l.Move), act.Movement(l, "item"))
 }
 
 // Beneath are the keys of the list under the page.
 func (l *items) Beneath() []act.Act {
-	if !l.ItemPage.On {
+	if !l.Full {
 		return nil
 	}
-	l.ItemPage.On = false
-	defer func() { l.ItemPage.On = true }()
+	l.Full = false
+	defer func() { l.Full = true }()
 	return l.Bindings()
 }
 
 // rowOfPage is the row of the item on the page.
 func (l *items) rowOfPage() (desk.Datum, string) {
 	row, ok := l.Window.Current()
-	if !ok || row.Header.ID != l.reader.Want.Ref.ID {
+	if !ok || row.Raw.ref() != l.refHere() {
 		return desk.Datum{}, "this item has no row in the list that is loaded"
 	}
-	return desk.HeaderDatum(l.At.Store, row.Header), ""
+	return desk.HeaderDatum(l.At.Store, row.Raw.Header), ""
 }
 
 // tierHere is the tier of the item at the cursor, or of the one on the page; empty: unknown.
-func (l *items) tierHere() string {
-	row, _ := l.Window.Current()
-	if l.ItemPage.On && row.Header.ID != l.reader.Want.Ref.ID {
-		return ""
-	}
-	return row.Header.Tier
-}
+func (l *items) tierHere() string { return l.Here().Tier }
 
 func (l *items) noItem() string {
 	_, ok := l.Window.Current()
@@ -171,14 +165,8 @@ func (l *items) noItemOr(no func(store string) string) func() string {
 }
 
 func (l *items) readHere() tea.Cmd {
-	l.ItemPage.On = true
-	return tea.Batch(l.layout(), l.reader.Open(l.wanted(), false), l.reader.FromTop())
-}
-
-// neighbour turns the page to another item of the list.
-func (l *items) neighbour(by int) tea.Cmd {
-	l.pinned = false
-	return tea.Batch(l.Window.Move(by), l.reader.Open(l.wanted(), false))
+	row, _ := l.Window.Current()
+	return l.OpenPage(row)
 }
 
 // forget asks about the marked items, or about the one at the cursor.
@@ -186,8 +174,8 @@ func (l *items) forget() tea.Cmd {
 	if l.Marks.N() > 0 {
 		return l.forgetMarked()
 	}
-	ref := l.wanted().Ref
-	return l.d.Removals.Forget(ref, l.reader.Seen(ref), "")
+	ref := l.refHere()
+	return l.d.Removals.Forget(ref, pane.Seen(l.Detail.Pager, ref), "")
 }
 
 // forgetMarked asks about the marked items, in the order of marking.
@@ -200,9 +188,9 @@ func (l *items) forgetMarked() tea.Cmd {
 		return l.d.Warn("%s", why)
 	}
 	items := make([]change.Target, 0, m.N())
-	for _, id := range m.Order {
-		it := m.Kept[id]
-		items = append(items, change.Target{Ref: model.Ref{Store: l.At.Store, ID: id}, Name: id, Title: it.title, Seen: it.revision, Stamp: it.stamp, Bytes: it.bytes, Hidden: !m.Shown(id)})
+	for _, r := range m.Rows() {
+		it := r.Raw
+		items = append(items, change.Target{Ref: it.ref(), Name: it.ID, Title: it.Title, Seen: it.Revision, Stamp: it.Stamp, Bytes: it.Bytes, Hidden: !m.Shown(r.Key)})
 	}
 	if len(items) == 1 {
 		return l.d.Removals.Forget(items[0].Ref, items[0].Seen, items[0].Stamp)
@@ -218,6 +206,6 @@ func (l *items) exportTable() tea.Cmd {
 		name += "-" + l.At.Tier
 	}
 	return l.d.Exports.ExportTable(name, func(ctx context.Context, write func(desk.Datum) error) ([]safetext.Text, error) {
-		return list.EachRow(ctx, l.d.Esc, fetch, func(r ItemRow) error { return write(desk.HeaderDatum(store, r.Header)) })
+		return list.EachRow(ctx, l.d.Esc, fetch, func(r itemRow) error { return write(desk.HeaderDatum(store, r.Raw.Header)) })
 	})
 }

@@ -56,12 +56,12 @@ func (p *Pane) looked(now stamped) tea.Cmd {
 	if p.level == p.Overview || now.store != p.Items.At.Store || !p.Items.Settled() || len(p.d.Exports.Files) > 0 {
 		return tea.Batch(cmds...)
 	}
-	if u := &p.Items.pulse; u.Due(now.stamp, at, every) {
+	if u := &p.Items.Pulse; u.Due(now.stamp, at, every) {
 		u.Ask(now.stamp, at)
 		p.Items.Window.Quiet = true
 		cmds = append(cmds, p.Items.Window.Refresh())
-		if r := p.Items.reader; r.Shown == r.Want.Ref {
-			cmds = append(cmds, p.Items.ItemPage.Refresh())
+		if p.Items.Detail.Settled() {
+			cmds = append(cmds, p.Items.Detail.Again())
 		}
 	}
 	return tea.Batch(cmds...)

@@ -79,7 +79,7 @@ type listed struct {
 	p      *Pane
 	at     desk.ScopeOf
 	query  string
-	read   []ItemRow   // of the page that was read last
+	read   []itemRow   // of the page that was read last
 	order  model.Order // of that page, as hidden
 	hidden bool
 }
@@ -148,7 +148,7 @@ func (r *listed) ReadPage(ctx context.Context, cursor string, limit int) (desk.P
 }
 
 func (r *listed) Row(n int) safetext.Text {
-	esc, h := r.p.d.Esc, r.read[n].Header
+	esc, h := r.p.d.Esc, r.read[n].Raw
 	text := esc.LineMax(h.ID, prose.MaxTitle)
 	if h.Title != "" && h.Title != h.ID {
 		text = esc.Sprintf("%s, id %s", esc.LineMax(desk.FirstWords(h.Title), prose.MaxTitle), text)
@@ -170,11 +170,11 @@ func (r *listed) Place(n int) {
 }
 
 func (r *listed) Item(n int) model.Ref {
-	return model.Ref{Store: r.at.Store, ID: r.read[n].Header.ID}
+	return r.read[n].Raw.ref()
 }
 
-func (r *listed) DetailOf(ctx context.Context, n int) (*text.Page, model.Revision) {
-	return pane.Read(ctx, r.p.d.Desk, pane.Reading{Ref: r.Item(n)})
+func (r *listed) DetailOf(ctx context.Context, n int) *text.Page {
+	return pane.Read(ctx, r.p.d.Desk, r.Item(n), nil)
 }
 
 func (r *listed) Marked() list.Marked { return r.p.Items.Marks }

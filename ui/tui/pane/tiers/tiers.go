@@ -46,7 +46,7 @@ func (p *Pane) Depth() int {
 	switch {
 	case p.level != p.Items:
 		return 0
-	case p.Items.ItemPage.On:
+	case p.Items.Full:
 		return 2
 	}
 	return 1
@@ -74,7 +74,7 @@ func (p *Pane) Resize(width, height int) tea.Cmd {
 }
 
 // show brings a level to the screen, without a page over it.
-func (p *Pane) show(l level) { p.level, p.Items.ItemPage.On = l, false }
+func (p *Pane) show(l level) { p.level, p.Items.Full = l, false }
 
 // place is that of the cursor in the tree, or of the list of items.
 func (p *Pane) place() desk.ScopeOf {
@@ -88,13 +88,10 @@ func (p *Pane) StoreHere() string { return p.place().Store }
 
 // ItemHere is the item at the cursor, or on the whole screen.
 func (p *Pane) ItemHere() model.Ref {
-	switch p.Depth() {
-	case 1:
-		return p.Items.wanted().Ref
-	case 2:
-		return p.Items.reader.Want.Ref
+	if p.Depth() == 0 {
+		return model.Ref{}
 	}
-	return model.Ref{}
+	return p.Items.refHere()
 }
 
 // Filtered reports whether the list of items has a filter, which esc takes off first.
@@ -120,9 +117,9 @@ func (p *Pane) OpenList(at desk.ScopeOf) (cmd tea.Cmd, ok bool) {
 	}
 	p.show(p.Items)
 	spec, _ := s.Tier(at.Tier)
-	p.Items.reader.Clear()
+	p.Items.Detail.Clear()
 	cmd = p.Items.open(at, p.Overview.hidden || spec.Hidden)
-	return tea.Batch(cmd, p.Items.layout()), true
+	return tea.Batch(cmd, p.Items.Layout()), true
 }
 
 // Changed shows the memory after an act, and keeps the place.
@@ -140,7 +137,7 @@ func (p *Pane) Changed() tea.Cmd {
 func (p *Pane) Refs() []model.Ref {
 	var out []model.Ref
 	for _, r := range p.Items.Window.Rows {
-		out = append(out, p.Items.refOf(r))
+		out = append(out, r.Raw.ref())
 	}
 	return out
 }
@@ -154,5 +151,5 @@ func (p *Pane) GoTo(ref model.Ref, h model.Header) tea.Cmd {
 	spec, _ := s.Tier(h.Tier)
 	hidden := p.Overview.hidden || spec.Hidden || h.Has(model.FlagArchived) || h.Has(model.FlagBookkeeping)
 	p.show(p.Items)
-	return p.Items.goTo(desk.ScopeOf{Store: ref.Store, Scope: h.Scope, Tier: h.Tier}, hidden, h.ID)
+	return p.Items.goTo(desk.ScopeOf{Store: ref.Store, Scope: h.Scope, Tier: h.Tier}, hidden, h)
 }

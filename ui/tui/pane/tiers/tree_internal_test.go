@@ -10,6 +10,7 @@ import (
 	"memdesk/model"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/desk/desktest"
+	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/loop"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/pane"
@@ -203,7 +204,8 @@ func TestALoadingTreeIsNotEmpty(t *testing.T) {
 // TestASizeIsWhole: a size that is cut has lost its unit.
 func TestASizeIsWhole(t *testing.T) {
 	l := &items{d: pane.NewBench(desktest.New())}
-	if size := prose.Size(361_800); len(size) >= l.columns()[colSize].Least {
-		t.Errorf("%q has %d columns", size, l.columns()[colSize].Least-1)
+	size := prose.Size(361_800)
+	if widths, _ := l.share(list.Fit{80, 40, 9, 0, len(size), 4, 5}, 44); len(size) >= widths[colSize] {
+		t.Errorf("%q has %d columns", size, widths[colSize]-1)
 	}
 }
