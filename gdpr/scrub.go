@@ -8,6 +8,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"sync"
 
 	"memdesk/gdpr/subject"
 	"memdesk/model"
@@ -63,9 +64,6 @@ func (x *run) keptLayers(ctx context.Context, s model.Store) (kept map[string]bo
 
 // spared are the bystanders in a store, and the items on hold: the scrub has to spare both.
 func (x *run) spared(ctx context.Context, s model.Store, p *part) (*subject.Bystanders, []string, error) {
-	if !p.touches() { // no record goes
-		return nil, nil, nil
-	}
 	q, err := x.d.search(s, x.m)
 	if err != nil {
 		return nil, nil, err
@@ -75,6 +73,13 @@ func (x *run) spared(ctx context.Context, s model.Store, p *part) (*subject.Byst
 		_, err = q.run(ctx, nil)
 	}
 	return q.bystanders, slices.Sorted(maps.Keys(q.holding)), err
+}
+
+// sparesLater reports whether the bystanders of a store can wait until a scrub meets a record that names the subject, which
+// most never do. Nothing may be on hold, and readers must still see what was there before the scrub.
+func (x *run) sparesLater(s model.Store, p *part) bool {
+	holds, err := x.d.holdsIn(&s)
+	return err == nil && !holds.any.exists() && p.held() == 0 && s.Capabilities()["transactions"] && s.Limits["max_connections"] > 1
 }
 
 // renamed maps the old ids of renamed items to their new ids.
@@ -133,7 +138,7 @@ func (x *run) scrub(ctx context.Context, s model.Store, p *part) error {
 	if err := x.tell(ctx, Progress{Store: s.Name, What: string(Scrub)}); err != nil {
 		return err
 	}
-	what, err := x.clean(ctx, s, p)
+	what, err := x.clean(ctx, s, p, x.sparesLater(s, p))
 	switch {
 	case err == nil:
 	case ctx.Err() != nil:
@@ -148,20 +153,39 @@ func (x *run) scrub(ctx context.Context, s model.Store, p *part) error {
 
 const notScrubbed = "it could not be scrubbed"
 
-// clean scrubs a store, and says what an error kept it from.
-func (x *run) clean(ctx context.Context, s model.Store, p *part) (string, error) {
+// clean scrubs a store, and says what an error kept it from. later: its bystanders are searched when a record asks for them.
+func (x *run) clean(ctx context.Context, s model.Store, p *part, later bool) (string, error) {
 	kept, heldFiles, err := x.keptLayers(ctx, s)
 	if err != nil {
 		return "it is not scrubbed, nobody can say what is on hold in it", err
 	}
-	bystanders, held, err := x.spared(ctx, s, p)
+	var bystanders *subject.Bystanders
+	var held []string
+	spare := sync.OnceFunc(func() {
+		if p.touches() { // else no record goes
+			bystanders, held, err = x.spared(ctx, s, p)
+		}
+	})
+	if !later {
+		spare()
+	}
 	if err != nil {
 		return "it is not scrubbed, nobody can say who else is in it, or what is on hold", err
 	}
 	removed, edited := touched(p.changed())
 	req := model.ScrubRequest{May: p.mayScrub(kept), MayEdit: p.planned(func(layer string) { p.unseen[layer] = true }),
-		Removed: removed, Renamed: p.renamed(), Edited: edited, Held: held, HeldFiles: heldFiles, Subjects: []string{x.r.Subject}, Concerns: concerns(x.m, bystanders),
+		Removed: removed, Renamed: p.renamed(), Edited: edited, Held: held, HeldFiles: heldFiles, Subjects: []string{x.r.Subject},
+		Concerns: func(record []byte) bool {
+			if !x.m.NamesBytes(record) {
+				return false
+			}
+			spare()
+			return err == nil && beyond(x.m, bystanders, record)
+		},
 		Traces: func(ctx context.Context, medium io.Reader) (bool, error) {
+			if spare(); err != nil {
+				return false, err
+			}
 			rep, err := x.m.Scan(ctx, medium, bystanders)
 			return rep.Hits > 0, err
 		},
@@ -173,9 +197,12 @@ func (x *run) clean(ctx context.Context, s model.Store, p *part) (string, error)
 	if !p.touches() { // the plan lists nothing: only old leftovers in the medium are cleaned, no record goes
 		req.Concerns, req.Subjects = nil, nil
 	}
-	res, err := s.Maintainer.Scrub(ctx, req)
-	if err != nil {
-		return notScrubbed, err
+	res, failed := s.Maintainer.Scrub(ctx, req)
+	switch {
+	case failed != nil:
+		return notScrubbed, failed
+	case err != nil: // the bystanders could not be read beside the scrub, which has left every record that names the subject
+		return x.clean(ctx, s, p, false)
 	}
 	p.scrubbed = slices.DeleteFunc(res, func(l model.LayerResult) bool { return kept[l.Layer] }) // verification reports them
 	for _, l := range p.scrubbed {

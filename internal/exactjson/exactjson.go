@@ -3,6 +3,7 @@
 package exactjson
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"reflect"
@@ -16,7 +17,13 @@ const mark = "\uFDD1base64:"
 
 // Marshal is [json.Marshal]; its output differs only for strings that are no UTF-8, which [Unmarshal] restores.
 // What a type's own MarshalJSON writes is left as it is.
-func Marshal(v any) ([]byte, error) { return json.Marshal(Form(v)) }
+func Marshal(v any) ([]byte, error) {
+	b, err := json.Marshal(v)
+	if err == nil && !bytes.Contains(b, []byte(`\ufffd`)) && !bytes.Contains(b, []byte(mark)) { // json.Marshal lost nothing
+		return b, nil
+	}
+	return json.Marshal(Form(v))
+}
 
 // Form is a copy of a value for a caller's own encoder.
 func Form(v any) any {
@@ -28,7 +35,7 @@ func Form(v any) any {
 
 // Unmarshal reads what Marshal wrote, and any other JSON, into the value that v points to.
 func Unmarshal(b []byte, v any) error {
-	if err := json.Unmarshal(b, v); err != nil {
+	if err := json.Unmarshal(b, v); err != nil || !bytes.Contains(b, []byte("base64:")) {
 		return err
 	}
 	at := reflect.ValueOf(v).Elem()

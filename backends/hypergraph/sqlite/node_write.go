@@ -194,15 +194,19 @@ func (r *removal) part(rows string) error {
 		}
 	}
 	const nodes = `node_id IN (SELECT id FROM nodes WHERE rowid ` + these + `)`
-	if err := r.q.Each(`SELECT DISTINCT hyperedge_id FROM membership WHERE `+nodes, []any{rows}, sqlgraph.Collect(&r.edges)); err != nil {
-		return err
-	}
 	tables := []string{"membership", "decisions"}
 	if r.layout.vectors {
 		tables = append(tables, "node_embeddings")
 	}
 	for _, t := range tables {
-		if _, err := r.q.Exec(`DELETE FROM `+t+` WHERE `+nodes, rows); err != nil {
+		some, err := r.q.One(`SELECT 1 FROM `+t+` LIMIT 1`, nil, new(int64))
+		if err == nil && some && t == "membership" {
+			err = r.q.Each(`SELECT DISTINCT hyperedge_id FROM membership WHERE `+nodes, []any{rows}, sqlgraph.Collect(&r.edges))
+		}
+		if err == nil && some {
+			_, err = r.q.Exec(`DELETE FROM `+t+` WHERE `+nodes, rows)
+		}
+		if err != nil {
 			return err
 		}
 	}
