@@ -112,3 +112,15 @@ func TestTooMuchInWideText(t *testing.T) {
 		}
 	}
 }
+
+// TestPackedInABlockBehindAFoldedLine: only the block that holds compressed data may be redacted, not its neighbours.
+func TestPackedInABlockBehindAFoldedLine(t *testing.T) {
+	m := matcher(t, "Zoë Ångström")
+	block := base64.RawURLEncoding.EncodeToString(slices.Concat([]byte("W\x00d"), zlibbed(t, 6, []byte("Zoë Ångström"))))
+	const before, after = "to.\n\t\"", "\" at five"
+	for _, end := range []string{"", "\n\t"} { // the block may be folded too
+		if got, want := m.Redact(before+block[:20]+end+block[20:]+after, "x"), before+"x"+after; got != want {
+			t.Errorf("redacted to %q, want %q", got, want)
+		}
+	}
+}

@@ -323,7 +323,7 @@ func magicAt(b []byte) bool {
 func (w *walker) packed(l *layer, at int) {
 	w.beside++
 	rest := l.text[at:]
-	part := &layer{text: rest, block: true, goesOn: l.goesOn, method: Archive, depth: l.depth + 1, loose: true, family: unresolved}
+	part := &layer{text: rest, block: true, goesOn: l.goesOn, method: Archive, depth: l.depth + 1, loose: true, family: unresolved, probe: l.probe}
 	part.start, part.end = l.place(at, at+2)
 	switch {
 	case w.done:
