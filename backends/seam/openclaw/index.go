@@ -298,54 +298,5 @@ func dropChunks(q *litefile.Query, layer string, removed, held []string, req mod
 			res.Rows += n
 		}
 	}
-	for _, table := range []string{"memory_index_chunks_fts", "memory_index_paths_fts"} {
-		if err := dropWords(q, table, removed, kept, concerns, &res); err != nil {
-			return nil, err
-		}
-	}
 	return []model.LayerResult{res}, nil
-}
-
-// dropWords removes full-text rows that no chunk ties to erased data, and that name it themselves.
-func dropWords(q *litefile.Query, table string, removed []string, kept map[string]bool, concerns func(string) bool, res *model.LayerResult) error {
-	names, err := litefile.Columns(q, table)
-	if err != nil || len(names) == 0 {
-		return err
-	}
-	var rows []int64
-	cells := make([]any, len(names)+1)
-	dest := make([]any, len(cells))
-	for i := range cells {
-		dest[i] = &cells[i]
-	}
-	err = q.Each(`SELECT rowid, * FROM `+table, nil, func(scan func(...any) error) error {
-		if err := scan(dest...); err != nil {
-			return err
-		}
-		row, _ := cells[0].(int64)
-		for i, c := range cells[1:] {
-			if text, _ := c.(string); (names[i] == "path" || names[i] == "id") && kept[text] {
-				return nil
-			}
-		}
-		for i, c := range cells[1:] {
-			text, _ := c.(string)
-			if concerns(text) || names[i] == "path" && slices.Contains(removed, text) {
-				rows = append(rows, row)
-				return nil
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for _, row := range rows {
-		n, err := q.Exec(`DELETE FROM `+table+` WHERE rowid = ?`, row)
-		if err != nil {
-			return err
-		}
-		res.Rows += n
-	}
-	return nil
 }
