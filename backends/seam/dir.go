@@ -60,8 +60,6 @@ const (
 	StepRename  = rootdir.StepRename
 	StepSyncDir = rootdir.StepSyncDir
 	StepRemove  = rootdir.StepRemove
-	// StepExchange comes after the exchange of two files.
-	StepExchange = rootdir.StepExchange
 )
 
 // Dir is a Tree over a directory. It opens the directory anew for each call, so that a vanished or
@@ -136,13 +134,12 @@ func (d *Dir) reading(ctx context.Context, op string, fn func(*rootdir.Dir) erro
 		return err
 	}
 	root, err := d.open(op)
-	if err != nil || root == nil {
-		if err != nil {
-			return err
-		}
-		return fn(nil)
+	if err != nil {
+		return err
 	}
-	defer root.Close()
+	if root != nil {
+		defer root.Close()
+	}
 	return fn(root)
 }
 
@@ -237,28 +234,7 @@ func (d *Dir) WriteIf(ctx context.Context, at Locator, text string, expected mod
 // List gives the children of a directory.
 func (d *Dir) List(ctx context.Context, at Locator) ([]Locator, error) {
 	out := []Locator{}
-	err := d.children(ctx, at, func(child string) {
-		if !strings.Contains(child, `\`) {
-			out = append(out, Locator{strings.TrimPrefix(at.key+"/"+child, "/")})
-		}
-	})
-	return out, err
-}
-
-// Unkeyed returns the names of children that no locator can hold, so that a member can show them: nothing
-// in a store is hidden.
-func (d *Dir) Unkeyed(ctx context.Context, at Locator) ([]string, error) {
-	var out []string
-	err := d.children(ctx, at, func(child string) {
-		if strings.Contains(child, `\`) {
-			out = append(out, child)
-		}
-	})
-	return out, err
-}
-
-func (d *Dir) children(ctx context.Context, at Locator, each func(string)) error {
-	return d.reading(ctx, "list", func(root *rootdir.Dir) error {
+	err := d.reading(ctx, "list", func(root *rootdir.Dir) error {
 		if root == nil {
 			return nil
 		}
@@ -271,10 +247,13 @@ func (d *Dir) children(ctx context.Context, at Locator, each func(string)) error
 		}
 		children, err := root.List(name(at))
 		for _, c := range children {
-			each(c.Name)
+			if !strings.Contains(c.Name, `\`) {
+				out = append(out, Locator{strings.TrimPrefix(at.key+"/"+c.Name, "/")})
+			}
 		}
 		return err
 	})
+	return out, err
 }
 
 // Exists reports whether there is anything at the place.

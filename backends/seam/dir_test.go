@@ -167,17 +167,6 @@ func TestModeOfAnExistingFileIsKept(t *testing.T) {
 	}
 }
 
-func TestUnkeyedNamesAreNotLost(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, `a\b.md`), nil, 0o644); err != nil {
-		t.Skip(err)
-	}
-	d := openDir(t, dir, seam.DirOptions{})
-	if got, err := d.Unkeyed(t.Context(), seam.Locator{}); err != nil || len(got) != 1 || got[0] != `a\b.md` {
-		t.Errorf("Unkeyed = %q, %v", got, err)
-	}
-}
-
 // TestNoPathCrossesTheSeam checks every exported signature of the Tree (provider-contract.md S2): only
 // contexts, text, locators and the family's own values may pass.
 func TestNoPathCrossesTheSeam(t *testing.T) {

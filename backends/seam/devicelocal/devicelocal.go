@@ -17,9 +17,6 @@ import (
 // Kind is the name under which the backend is registered.
 const Kind = "devicelocal"
 
-// Protocol is the member's name in the published seam (provider-contract.md S20).
-const Protocol = "device-local"
-
 // Config says which memory to open.
 type Config struct {
 	Name string
