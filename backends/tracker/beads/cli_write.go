@@ -188,11 +188,7 @@ func (c *CLI) create(ctx context.Context, want tracker.Record) (string, error) {
 		}
 	}
 	want.ID = made.ID
-	calls, err := updates(have, want)
-	if err == nil {
-		err = c.run(ctx, calls)
-	}
-	if err != nil {
+	if err := c.update(ctx, have, want); err != nil {
 		if e := c.bd.Change(context.WithoutCancel(ctx), "retain", nil, "delete", "--force", "--json", "--", made.ID); e != nil {
 			return "", model.Errorf(model.Internal, "retain", "%v; the new item %s could not be removed: %w", err, made.ID, e)
 		}

@@ -3,7 +3,6 @@ package beads
 import (
 	"bytes"
 	"slices"
-	"strings"
 
 	"memdesk/backends/internal/jsonedit"
 	"memdesk/backends/tracker"
@@ -108,17 +107,6 @@ func (s *snapshot) blockers(i int) []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-// splitList reads a field that lists names.
-func splitList(s string) []string {
-	var out []string
-	for part := range strings.SplitSeq(s, ",") {
-		if part = strings.TrimSpace(part); part != "" && !slices.Contains(out, part) {
-			out = append(out, part)
-		}
-	}
-	return out
 }
 
 // relate changes the array inside the line: it removes gone and adds fresh. Where as many are added as

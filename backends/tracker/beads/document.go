@@ -119,7 +119,7 @@ func noted(shown map[string]bool, c column, o *jsonedit.Object) {
 func (c column) value(s *snapshot, o *jsonedit.Object, i int) string {
 	switch c.sort {
 	case pairs:
-		return strings.Join(s.blockers(i), ", ")
+		return tracker.JoinNames(s.blockers(i))
 	case list:
 		return listText(o.Raw(c.keys...))
 	}

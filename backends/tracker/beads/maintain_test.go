@@ -289,6 +289,17 @@ func TestANewPairStandsWhereItsProgramReads(t *testing.T) {
 	}
 }
 
+// TestABlockerWithACommaGoes: a list of one id that has a comma is not one of two.
+func TestABlockerWithACommaGoes(t *testing.T) {
+	s, dir := repo(t, map[string]string{"issues.jsonl": `{"id":"a,b","title":"a"}` + "\n" +
+		`{"id":"x-2","title":"b","dependencies":[{"issue_id":"x-2","depends_on_id":"a,b","type":"blocks"}]}` + "\n"})
+	_, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "x-2", Mode: model.Replace, Meta: meta(read(t, s, "x-2"), "depends", "")})
+	must(t, err)
+	if got := content(t, filepath.Join(dir, "issues.jsonl")); strings.Contains(got, "depends_on_id") {
+		t.Errorf("the pair stays: %s", got)
+	}
+}
+
 // TestAPriorityOfAnotherSpelling: to a reader of JSON 3.0 is the integer 3.
 func TestAPriorityOfAnotherSpelling(t *testing.T) {
 	for raw, want := range map[string]int{"3.0": 3, "1e0": 1, "2.5": 2, "7": 2, `"1"`: 2, "-0": 0, "1e99": 2} {

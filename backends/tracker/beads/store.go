@@ -324,9 +324,10 @@ func (s *Store) now() string { return s.clock.Now().UTC().Format(time.RFC3339Nan
 // with returns both files after one entry was written.
 func (s *Store) with(snap *snapshot, i int, have, want tracker.Record) (issues, deps []byte, err error) {
 	now := s.now()
-	was, is := splitList(have.Field(tracker.FieldDepends)), splitList(want.Field(tracker.FieldDepends))
-	gone := slices.DeleteFunc(slices.Clone(was), func(id string) bool { return slices.Contains(is, id) })
-	fresh := slices.DeleteFunc(slices.Clone(is), func(id string) bool { return slices.Contains(was, id) })
+	fresh, gone, err := difference(have.Field(tracker.FieldDepends), want.Field(tracker.FieldDepends))
+	if err != nil {
+		return nil, nil, err
+	}
 	raw := want.ID
 	if i >= 0 {
 		raw = snap.entries[i].raw
