@@ -94,24 +94,8 @@ func (a *adapter) Tiers(ctx context.Context) ([]model.TierCount, error) {
 	if err := a.begin(ctx, "tiers", false); err != nil {
 		return nil, err
 	}
-	counted, err := a.Backend.Counts(ctx)
-	if err != nil {
-		return nil, model.Wrap("tiers", err)
-	}
-	var out []model.TierCount
-	for _, name := range append(slices.Clone(a.Vocabulary.Tiers), EdgeTier) {
-		c := model.TierCount{Tier: name}
-		if i := slices.IndexFunc(counted, func(c model.TierCount) bool { return c.Tier == name }); i >= 0 {
-			c = counted[i]
-		}
-		out = append(out, c)
-	}
-	for _, c := range counted {
-		if c.Tier != EdgeTier && !slices.Contains(a.Vocabulary.Tiers, c.Tier) {
-			out = append(out, c)
-		}
-	}
-	return out, nil
+	counts, err := a.Backend.Counts(ctx)
+	return counts, model.Wrap("tiers", err)
 }
 
 func (a *adapter) nodeHeader(n Node) model.Header {

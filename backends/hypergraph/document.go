@@ -1,8 +1,6 @@
 package hypergraph
 
 import (
-	"encoding/json"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -112,16 +110,15 @@ func formatTime(t time.Time) string {
 // fieldSet is the wanted fields by name. A looked-up field is known; a field that no code looked up is
 // unknown.
 type fieldSet struct {
-	restore bool // model.RetainRequest.Restore
-	values  map[string]string
-	known   map[string]bool
+	values map[string]string
+	known  map[string]bool
 }
 
 // wanted merges the request's fields with the stored ones: on an existing item through model.MergeMeta,
 // on a new one over the defaults. A new item ignores the fields that the store itself keeps, so that
 // the document of a forgotten item can be retained again as shown.
 func wanted(have []model.Field, req model.RetainRequest, creating bool) (fieldSet, error) {
-	set := fieldSet{restore: req.Restore, values: map[string]string{}, known: map[string]bool{}}
+	set := fieldSet{values: map[string]string{}, known: map[string]bool{}}
 	if creating {
 		kept := map[string]bool{}
 		for _, f := range have {
@@ -172,6 +169,19 @@ func (s fieldSet) required(name string) (string, error) {
 	return v, nil
 }
 
+// number is a field's number; a text that is the stored number's keeps it whole.
+func (s fieldSet) number(name string, have float64) (float64, error) {
+	text, err := s.required(name)
+	if err != nil || text == formatFloat(have) {
+		return have, err
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return 0, model.Errorf(model.InvalidInput, "retain", "%s %q: give a number", name, text)
+	}
+	return f, nil
+}
+
 func (s fieldSet) unknown() error {
 	var names []string
 	for name := range s.values {
@@ -187,7 +197,8 @@ func (s fieldSet) unknown() error {
 }
 
 // applyNode writes the request's fields into n, which holds the stored fields or the defaults of a new node.
-// A value is checked only where it changes, so an odd value of a foreign writer never blocks another edit.
+// What a value may be the backend's rules say, for one that changes: an odd value of a foreign writer never
+// blocks another edit.
 func (a *adapter) applyNode(n *Node, req model.RetainRequest, creating bool) error {
 	have := *n
 	set, err := wanted(a.nodeMeta(have), req, creating)
@@ -198,38 +209,18 @@ func (a *adapter) applyNode(n *Node, req model.RetainRequest, creating bool) err
 	if n.Type, err = set.required(fieldType); err != nil {
 		return err
 	}
-	if n.Type != have.Type {
-		if err := oneOf(fieldType, n.Type, a.Vocabulary.NodeTypes); err != nil {
-			return err
-		}
-		if have.Decision != nil && n.Type != DecisionType {
-			return model.Errorf(model.InvalidInput, "retain", "the node has a decision record: its type stays %q", have.Type)
-		}
+	if n.Type != have.Type && have.Decision != nil && n.Type != DecisionType {
+		return model.Errorf(model.InvalidInput, "retain", "the node has a decision record: its type stays %q", have.Type)
 	}
 	n.Subtype, _ = set.take(fieldSubtype)
-	if tier, ok := set.take(fieldTier); ok && tier != have.Tier {
-		if err := oneOf(fieldTier, tier, a.Vocabulary.Tiers); err != nil {
-			return err
-		}
+	if tier, ok := set.take(fieldTier); ok {
 		n.Tier = tier
 	}
-	confidence, err := set.required(fieldConfidence)
-	if err != nil {
+	if n.Confidence, err = set.number(fieldConfidence, have.Confidence); err != nil {
 		return err
-	}
-	if confidence != formatFloat(have.Confidence) {
-		if n.Confidence, err = parseNumber(fieldConfidence, confidence, 1); err != nil {
-			return err
-		}
 	}
 	n.Provenance, _ = set.take(fieldProvenance)
 	n.Metadata, _ = set.take(fieldMetadata)
-	if err := set.object(fieldProvenance, n.Provenance, have.Provenance); err != nil {
-		return err
-	}
-	if err := set.object(fieldMetadata, n.Metadata, have.Metadata); err != nil {
-		return err
-	}
 	if a.caps.HasSubjects {
 		n.SubjectID, _ = set.take(fieldSubject)
 	}
@@ -282,67 +273,11 @@ func applyDecision(n *Node, have *Decision, creating bool, set fieldSet) error {
 	}
 	if confidence != old {
 		c, err := strconv.ParseInt(confidence, 10, 64)
-		if err != nil || c < 0 || c > 100 {
+		if err != nil {
 			return model.Errorf(model.InvalidInput, "retain", "%s %q: give a whole number from 0 to 100", fieldDecisionConfidence, confidence)
 		}
 		d.Confidence = c
 	}
-	if err := checkDecision(d, have, set.restore); err != nil {
-		return err
-	}
 	n.Decision = &d
-	return nil
-}
-
-// checkDecision refuses values that are not the ones the node has, and that memdesk does not write. restore puts back what
-// recurse's columns may hold.
-func checkDecision(d Decision, have *Decision, restore bool) error {
-	if have == nil || d.Kind != have.Kind {
-		if err := oneOf(fieldDecisionKind, d.Kind, DecisionKinds); err != nil {
-			return err
-		}
-	}
-	if (have == nil || d.Status != have.Status) && (d.Status != "" || !restore) {
-		if err := oneOf(fieldDecisionStatus, d.Status, DecisionStatuses); err != nil {
-			return err
-		}
-	}
-	if d.Files != "" && (have == nil || d.Files != have.Files) && !restore {
-		var files []string
-		if json.Unmarshal([]byte(d.Files), &files) != nil {
-			return model.Errorf(model.InvalidInput, "retain", "%s: give a JSON array of strings", fieldDecisionFiles)
-		}
-	}
-	return nil
-}
-
-func oneOf(name, value string, list []string) error {
-	if slices.Contains(list, value) {
-		return nil
-	}
-	return model.Errorf(model.InvalidInput, "retain", "%s %q: give one of %s", name, value, strings.Join(list, ", "))
-}
-
-// parseNumber reads a finite number from 0 to most; most 0 means no upper end.
-func parseNumber(name, text string, most float64) (float64, error) {
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || f < 0 || most > 0 && f > most {
-		if most > 0 {
-			return 0, model.Errorf(model.InvalidInput, "retain", "%s %q: give a number from 0 to %s", name, text, formatFloat(most))
-		}
-		return 0, model.Errorf(model.InvalidInput, "retain", "%s %q: give a number from 0", name, text)
-	}
-	return f, nil
-}
-
-// object refuses a new value that is no JSON object; a stored value is restored in any shape.
-func (s fieldSet) object(name, value, have string) error {
-	if value == "" || value == have || s.restore {
-		return nil
-	}
-	var object map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(value), &object); err != nil || object == nil {
-		return model.Errorf(model.InvalidInput, "retain", "%s: give a JSON object or leave it empty", name)
-	}
 	return nil
 }

@@ -56,24 +56,10 @@ func (a *adapter) applyEdge(e *Edge, req model.RetainRequest, creating bool) err
 	if e.Type, err = set.required(fieldType); err != nil {
 		return err
 	}
-	if e.Type != have.Type {
-		if err := oneOf(fieldType, e.Type, a.Vocabulary.EdgeTypes); err != nil {
-			return err
-		}
-	}
-	weight, err := set.required(fieldWeight)
-	if err != nil {
+	if e.Weight, err = set.number(fieldWeight, have.Weight); err != nil {
 		return err
-	}
-	if weight != formatFloat(have.Weight) {
-		if e.Weight, err = parseNumber(fieldWeight, weight, 0); err != nil {
-			return err
-		}
 	}
 	e.Metadata, _ = set.take(fieldMetadata)
-	if err := set.object(fieldMetadata, e.Metadata, have.Metadata); err != nil {
-		return err
-	}
 	return set.unknown()
 }
 
@@ -112,11 +98,6 @@ func parseMembers(text string, restore bool) ([]Membership, error) {
 	nodes := map[string]bool{}
 	out := make([]Membership, len(in))
 	for i, m := range in {
-		if m.Role != "" || !restore {
-			if err := oneOf("role", m.Role, EdgeRoles); err != nil {
-				return nil, err
-			}
-		}
 		nodes[m.Node] = true
 		out[i] = Membership{NodeID: m.Node, Role: m.Role, Position: m.Position}
 	}

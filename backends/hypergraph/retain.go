@@ -231,31 +231,17 @@ func tagged(n Node, req model.RetainRequest) (Node, error) {
 	return n, nil
 }
 
-// checkParent refuses a parent that is no decision and one that would close a cycle, which would trap
-// every reader of the tree.
+// checkParent refuses a new parent that is no decision: the request named it, so it is the request that is wrong.
 func checkParent(ctx context.Context, tx Ops, have, want Node) error {
-	if want.Decision == nil || want.Decision.ParentID == "" {
+	d := want.Decision
+	if d == nil || d.ParentID == "" || have.Decision != nil && have.Decision.ParentID == d.ParentID {
 		return nil
 	}
-	if have.Decision != nil && have.Decision.ParentID == want.Decision.ParentID {
-		return nil
+	parent, err := tx.GetNode(ctx, d.ParentID)
+	if errors.Is(err, model.NotFound) || err == nil && parent.Decision == nil {
+		return model.Errorf(model.InvalidInput, "retain", "%s %q: there is no such decision", fieldDecisionParent, d.ParentID)
 	}
-	seen := map[string]bool{}
-	for id := want.Decision.ParentID; id != "" && !seen[id]; {
-		if id == want.ID {
-			return model.Errorf(model.InvalidInput, "retain", "%s %q: a decision cannot be its own ancestor", fieldDecisionParent, want.Decision.ParentID)
-		}
-		seen[id] = true
-		n, err := tx.GetNode(ctx, id)
-		if err != nil && !errors.Is(err, model.NotFound) {
-			return err
-		}
-		if err != nil || n.Decision == nil {
-			return model.Errorf(model.InvalidInput, "retain", "%s %q: there is no such decision", fieldDecisionParent, want.Decision.ParentID)
-		}
-		id = n.Decision.ParentID
-	}
-	return nil
+	return err
 }
 
 func (a *adapter) retainEdge(ctx context.Context, tx Ops, t itemID, req model.RetainRequest) (model.RetainResult, error) {

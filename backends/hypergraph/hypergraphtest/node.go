@@ -3,6 +3,7 @@ package hypergraphtest
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -138,6 +139,12 @@ func nodeInvalid(t *testing.T, b hypergraph.Backend) {
 		"decision confidence": func(n *hypergraph.Node) {
 			n.Type, n.Decision = "decision", &hypergraph.Decision{Kind: "goal", Status: "active", Confidence: 101}
 		},
+		"decision files": func(n *hypergraph.Node) {
+			n.Type, n.Decision = "decision", &hypergraph.Decision{Kind: "goal", Status: "active", Files: `[1]`}
+		},
+		"metadata":   func(n *hypergraph.Node) { n.Metadata = `["a"]` },
+		"provenance": func(n *hypergraph.Node) { n.Provenance = `null` },
+		"no number":  func(n *hypergraph.Node) { n.Confidence = math.NaN() },
 	} {
 		n := node("n", "x")
 		change(&n)
@@ -219,6 +226,9 @@ func decisionRoundTrip(t *testing.T, b hypergraph.Backend) {
 
 func decisionChildren(t *testing.T, b hypergraph.Backend) {
 	create(t, b, decision("root", ""), decision("leaf", "root"))
+	for _, parent := range []string{"root", "leaf"} {
+		wantKind(t, "a circle by "+parent, b.UpdateNode(t.Context(), decision("root", parent)), model.InvalidInput)
+	}
 	wantKind(t, "delete of the parent", b.DeleteNode(t.Context(), "root"), model.Conflict)
 	if got := get(t, b, "root"); got.Decision == nil {
 		t.Errorf("the refused delete took the decision record")

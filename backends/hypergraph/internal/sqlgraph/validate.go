@@ -77,15 +77,15 @@ func (r Rules) decision(op string, n hypergraph.Node, old *hypergraph.Decision) 
 		return model.Errorf(model.InvalidInput, op, "only a node of type decision has a decision, this one is %q", n.Type)
 	}
 	if err := cmp.Or(
-		listed(op, "decision type", d.Kind, old.Kind, stored, hypergraph.DecisionKinds),
-		listed(op, "decision status", d.Status, old.Status, stored || n.AsStored && !r.Subjects, hypergraph.DecisionStatuses),
-		r.jsonField(op, "files", d.Files, files, '['),
-		r.text(op, "prompt", d.Prompt), r.text(op, "branch", d.Branch), r.text(op, "commit", d.Commit), r.text(op, "parent", d.ParentID),
+		listed(op, "decision_kind", d.Kind, old.Kind, stored, hypergraph.DecisionKinds),
+		listed(op, "decision_status", d.Status, old.Status, stored || n.AsStored && !r.Subjects, hypergraph.DecisionStatuses),
+		r.jsonField(op, "decision_files", d.Files, files, '['),
+		r.text(op, "decision_prompt", d.Prompt), r.text(op, "decision_branch", d.Branch), r.text(op, "decision_commit", d.Commit), r.text(op, "decision_parent", d.ParentID),
 	); err != nil {
 		return err
 	}
 	if d.Confidence < 0 || d.Confidence > 100 {
-		return model.Errorf(model.InvalidInput, op, "decision confidence %d is not in 0..100", d.Confidence)
+		return model.Errorf(model.InvalidInput, op, "decision_confidence %d is not in 0..100", d.Confidence)
 	}
 	if d.ParentID == n.ID {
 		return model.Errorf(model.InvalidInput, op, "a decision cannot be its own parent")
@@ -102,7 +102,7 @@ func (r Rules) Edge(op string, e hypergraph.Edge, old *hypergraph.Edge) error {
 	if old == nil {
 		old = &hypergraph.Edge{}
 	}
-	types := listed(op, "edge type", e.Type, old.Type, stored, r.Vocabulary.EdgeTypes)
+	types := listed(op, "type", e.Type, old.Type, stored, r.Vocabulary.EdgeTypes)
 	if e.AsStored {
 		old = &e
 	}
@@ -174,12 +174,12 @@ func (r Rules) jsonField(op, what, value, old string, open byte) error {
 	if value == "" || value == old {
 		return nil
 	}
-	if trimmed := strings.TrimLeft(value, " \t\r\n"); json.Valid([]byte(value)) && trimmed[0] == open {
-		return nil
-	}
-	kind := "a JSON object"
+	kind, valid := "a JSON object", json.Valid([]byte(value))
 	if open == '[' {
-		kind = "a JSON array"
+		kind, valid = "a JSON array of strings", json.Unmarshal([]byte(value), &[]string{}) == nil
+	}
+	if valid && strings.TrimLeft(value, " \t\r\n")[0] == open {
+		return nil
 	}
 	return model.Errorf(model.InvalidInput, op, "%s is not %s", what, kind)
 }
