@@ -26,8 +26,8 @@ func (s *store) observe() []model.HealthFinding {
 		roots = append(roots, struct{ what, path, sub string }{"crews directory", s.at.base, "crews"})
 	}
 	for _, r := range roots {
-		if m := inspect(r.what, r.path, r.sub); m != "" {
-			return vitals.Down(model.FindingUnreachable, m)
+		if err := rootdir.Reach(r.what, r.path, r.sub); err != nil && (r.sub == "." || !errors.Is(err, model.NotFound)) {
+			return vitals.Down(model.FindingUnreachable, err.Error())
 		}
 	}
 	var found []model.HealthFinding
@@ -44,23 +44,4 @@ func (s *store) observe() []model.HealthFinding {
 		found = append(found, vitals.Degraded(model.FindingUnread, "", "names and history come from crewship.db, and "+snap.names.problem)...)
 	}
 	return append(found, s.resident.Walked()...)
-}
-
-func inspect(what, path, sub string) string {
-	dir, err := rootdir.Open(path, nil)
-	if err == nil {
-		defer dir.Close()
-		err = dir.Readable(sub)
-	}
-	switch {
-	case err == nil || sub != "." && errors.Is(err, model.NotFound):
-		return ""
-	case errors.Is(err, rootdir.ErrNotDirectory):
-		return "the " + what + " is no directory any more; restore it"
-	case errors.Is(err, model.NotFound):
-		return "the " + what + " is gone; mount it or correct its path"
-	case errors.Is(err, model.PermissionDenied):
-		return "the " + what + " may not be read by this user; run as root or as the store's own user"
-	}
-	return "the " + what + " cannot be read: " + err.Error()
 }

@@ -2,7 +2,6 @@ package curated
 
 import (
 	"context"
-	"errors"
 
 	"memdesk/backends/internal/vitals"
 	"memdesk/backends/seam/internal/rootdir"
@@ -28,17 +27,14 @@ func (s *store) Health(ctx context.Context) model.HealthStatus {
 
 // observe reads the files, and gives the problem and the remedy where the store is not healthy.
 func (s *store) observe() (files []file, why string) {
-	d, err := rootdir.Open(s.path, nil)
-	switch {
-	case errors.Is(err, model.NotFound):
-		return nil, "the memories directory is gone; mount it or correct its path"
-	case err != nil:
-		return nil, "the memories directory cannot be read: " + err.Error()
+	if err := rootdir.Reach("memories directory", s.path, "."); err != nil {
+		return nil, err.Error()
+	}
+	d, err := s.root()
+	if err != nil {
+		return nil, err.Error()
 	}
 	defer d.Close()
-	if err := d.Readable("."); err != nil {
-		return nil, "the memories directory cannot be read: " + err.Error()
-	}
 	for _, name := range fileNames {
 		f := s.load(d, name)
 		if f.bad != nil {

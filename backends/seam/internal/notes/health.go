@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"memdesk/backends/internal/vitals"
 	"memdesk/backends/seam/internal/rootdir"
@@ -21,8 +23,8 @@ func (s *store) Health(ctx context.Context) model.HealthStatus {
 
 // observe is empty for a healthy store, else the problem and the remedy.
 func (s *store) observe(ctx context.Context) []model.HealthFinding {
-	if message := s.reach(); message != "" {
-		return vitals.Down(model.FindingUnreachable, message)
+	if err := s.reach(); err != nil {
+		return vitals.Down(model.FindingUnreachable, err.Error())
 	}
 	var found []model.HealthFinding
 	s.mu.Lock()
@@ -43,29 +45,16 @@ func (s *store) observe(ctx context.Context) []model.HealthFinding {
 	return append(found, s.cfg.Status(ctx)...)
 }
 
-// reach is empty when the directories exist and can be read.
-func (s *store) reach() string {
-	root, err := rootdir.Open(s.cfg.Path, nil)
-	if err == nil {
-		defer root.Close()
-		err = root.Readable(".")
+// reach is the error of a directory that cannot be read.
+func (s *store) reach() error {
+	err := rootdir.Reach("store's directory", s.cfg.Path, ".")
+	if errors.Is(err, model.NotFound) && s.virgin() {
+		return nil
 	}
-	switch {
-	case errors.Is(err, model.NotFound) && s.virgin():
-		return ""
-	case errors.Is(err, rootdir.ErrNotDirectory):
-		return "the store's directory is no directory any more; restore it"
-	case errors.Is(err, model.NotFound):
-		return "the store's directory is gone; mount it or correct its path"
-	case errors.Is(err, model.PermissionDenied):
-		return "the store's directory may not be read by this user; run as the store's own user"
-	case err != nil:
-		return "the store's directory cannot be read: " + err.Error()
-	}
-	if s.cfg.Memory != "" {
-		if m, err := root.Stat(s.cfg.Memory); err != nil || m.Kind != rootdir.Directory {
-			return "the memory root is gone from the vault; restore it or correct memory_root"
+	if err == nil && s.cfg.Memory != "" {
+		if fi, err := os.Lstat(filepath.Join(s.cfg.Path, s.cfg.Memory)); err != nil || !fi.IsDir() {
+			return errors.New("the memory root is gone from the vault; restore it or correct memory_root")
 		}
 	}
-	return ""
+	return err
 }

@@ -104,3 +104,26 @@ func kindOf(err error) model.Kind {
 	}
 	return kindOfErrno(err)
 }
+
+// Reach says why a store's directory sub of path cannot be read, and the remedy; what names it. Its message holds no path.
+func Reach(what, path, sub string) error {
+	dir, err := Open(path, nil)
+	if err == nil {
+		defer dir.Close()
+		err = dir.Readable(sub)
+	}
+	remedy := ""
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ErrNotDirectory):
+		remedy = "is no directory any more; restore it"
+	case errors.Is(err, model.NotFound):
+		remedy = "is gone; mount it or correct its path"
+	case errors.Is(err, model.PermissionDenied):
+		remedy = "may not be read by this user; run as root or as the store's own user"
+	default:
+		remedy = "cannot be read: " + err.Error()
+	}
+	return model.Errorf(model.KindOf(err), "", "the %s %s", what, remedy)
+}
