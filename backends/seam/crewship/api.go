@@ -110,8 +110,7 @@ func apiResult(status int, data []byte, subject string) (int64, error) {
 		return 0, model.Errorf(model.PermissionDenied, "forget", "Crewship refuses the token (status %d): it needs the role OWNER or ADMIN", status)
 	case http.StatusBadRequest:
 		return 0, model.Errorf(model.InvalidInput, "forget", "Crewship refuses the request (status 400)")
-	}
-	if status == http.StatusTooManyRequests {
+	case http.StatusTooManyRequests:
 		return 0, model.Errorf(model.RateLimited, "forget", "Crewship takes no more requests now and erased nothing (status 429); run it again later")
 	}
 	return 0, model.Errorf(model.Unavailable, "forget", "Crewship answered with status %d; whether it erased is not known", status)

@@ -6,7 +6,6 @@ package crewship
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -195,19 +194,10 @@ func (s *store) checkWritable(op string) error {
 
 // checkBinding refuses a configuration that names something absent: it would open as an empty store.
 func (s *store) checkBinding(snap *snapshot) error {
-	if s.at.single || s.cfg.Workspace == "" && s.cfg.Crew == "" && s.cfg.Agent == "" {
+	if s.at.single || s.bound().empty() || len(snap.memories) > 0 {
 		return nil
 	}
-	if len(snap.memories) > 0 {
-		return nil
-	}
-	var said []string
-	for _, b := range []struct{ key, value string }{{"workspace", s.cfg.Workspace}, {"crew", s.cfg.Crew}, {"agent", s.cfg.Agent}} {
-		if b.value != "" {
-			said = append(said, fmt.Sprintf("%s %q", b.key, b.value))
-		}
-	}
-	return model.Errorf(model.NotFound, "open", "the store holds no memory of %s; correct or remove the key", strings.Join(said, ", "))
+	return model.Errorf(model.NotFound, "open", "the store holds no memory of %s; correct or remove the key", s.bound())
 }
 
 // open opens a .memory directory. Unavailable when the whole store

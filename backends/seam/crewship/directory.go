@@ -66,18 +66,18 @@ func (s *store) loadNames(ctx context.Context) *directory {
 func (d *directory) load(ctx context.Context, q *sql.DB) error {
 	err := each(ctx, q, "SELECT id, name, slug FROM workspaces", func(v []string) {
 		d.workspaces[v[0]] = label{v[1], v[2]}
-	}, 3)
+	})
 	if err == nil {
 		err = each(ctx, q, "SELECT id, name, slug, workspace_id FROM crews", func(v []string) {
 			d.crews[v[0]] = crew{label{v[1], v[2]}, v[3]}
-		}, 4)
+		})
 	}
 	if err == nil {
 		err = each(ctx, q, "SELECT id, name, slug, workspace_id, coalesce(crew_id, '') FROM agents ORDER BY id", func(v []string) {
 			a := agent{label{v[1], v[2]}, v[0], v[3], v[4]}
 			d.agents = append(d.agents, a)
 			d.byPlace[cmp.Or(a.crew, "/"+a.workspace)+"/"+a.slug] = a
-		}, 5)
+		})
 	}
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func (d *directory) load(ctx context.Context, q *sql.DB) error {
 	// An older Crewship has no such table; all its proposals are open then.
 	_ = each(ctx, q, "SELECT id FROM memory_proposals WHERE status <> 'pending'", func(v []string) {
 		d.decided[strings.TrimPrefix(v[0], "mp_")] = true
-	}, 1)
+	})
 	return nil
 }
 
@@ -96,22 +96,25 @@ func (d *directory) isDecided(label string) bool {
 }
 
 // each reads rows of text columns.
-func each(ctx context.Context, q *sql.DB, query string, row func([]string), columns int, args ...any) error {
+func each(ctx context.Context, q *sql.DB, query string, row func([]string), args ...any) error {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return err
+	}
 	for rows.Next() {
-		values := make([]sql.NullString, columns)
-		into := make([]any, columns)
+		values, text := make([]sql.NullString, len(columns)), make([]string, len(columns))
+		into := make([]any, len(columns))
 		for i := range values {
 			into[i] = &values[i]
 		}
 		if err := rows.Scan(into...); err != nil {
 			return err
 		}
-		text := make([]string, columns)
 		for i, v := range values {
 			text[i] = v.String
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 
 	"memdesk/model"
@@ -36,7 +38,7 @@ func (s *store) StoreEvents(ctx context.Context, limit int) ([]model.StoreEvent,
 				}
 			}
 			out = append(out, e)
-		}, len(journalColumns)+2, workspaces, workspaces, crews, crews, limit)
+		}, workspaces, workspaces, crews, crews, limit)
 	})
 	if err != nil {
 		return nil, model.Errorf(model.Unavailable, "store-events", "crewship.db could not be read: %w", err)
@@ -68,11 +70,7 @@ func (s *store) journalScope(snap *snapshot) (workspaces, crews string) {
 }
 
 func array(set map[string]bool) string {
-	names := []string{}
-	for name := range set {
-		names = append(names, name)
-	}
-	b, err := json.Marshal(names)
+	b, err := json.Marshal(slices.AppendSeq([]string{}, maps.Keys(set)))
 	if err != nil { // texts always encode
 		return "[]"
 	}

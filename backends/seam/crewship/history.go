@@ -109,7 +109,7 @@ func (s *store) versionRows(ctx context.Context, e entry) (rows []versionRow, wh
 			r.at, _ = time.Parse(time.RFC3339Nano, v[5]) // zero for another form than Crewship's
 			rows = append(rows, r)
 			workspaces[v[6]] = true
-		}, 7, versionPath(e), e.memory.workspace, e.memory.workspace)
+		}, versionPath(e), e.memory.workspace, e.memory.workspace)
 	})
 	switch {
 	case ctx.Err() != nil:

@@ -70,7 +70,7 @@ func (s *store) memoryDirs(known *directory) (out []*memoryDir, problems []strin
 		return nil, nil, err
 	}
 	e.expected()
-	out = s.narrow(e.out, known)
+	out = s.bound().of(e.out, known)
 	unplaced := 0
 	for _, p := range e.out {
 		if p.workspace == "" && !slices.Contains(out, p) {
@@ -138,14 +138,18 @@ func (e *enumeration) crews() {
 		for _, agent := range e.directories(e.root, "crews/"+crew+"/agents") {
 			e.add(agentPlace(e.base, ws, crew, agent))
 		}
-		e.add(memoryDir{prefix: "crews/" + crew + "/shared/", kind: kindCrew, root: e.base,
-			dir: "crews/" + crew + "/shared/.memory", workspace: ws, crew: crew})
+		e.add(crewPlace(e.base, ws, crew))
 	}
 }
 
 func agentPlace(base, ws, crew, agent string) memoryDir {
 	return memoryDir{prefix: "crews/" + crew + "/agents/" + agent + "/", kind: kindAgent, root: base,
 		dir: "crews/" + crew + "/agents/" + agent + "/.memory", workspace: ws, crew: crew, agent: agent}
+}
+
+func crewPlace(base, ws, crew string) memoryDir {
+	return memoryDir{prefix: "crews/" + crew + "/shared/", kind: kindCrew, root: base,
+		dir: "crews/" + crew + "/shared/.memory", workspace: ws, crew: crew}
 }
 
 func soloPlace(base, ws, agent string) memoryDir {
@@ -203,8 +207,7 @@ func (e *enumeration) expected() {
 	}
 	for _, id := range slices.Sorted(maps.Keys(e.known.crews)) { // a survey is compared with the one before it
 		if c := e.known.crews[id]; segment(id) {
-			add(memoryDir{prefix: "crews/" + id + "/shared/", kind: kindCrew, root: e.base,
-				dir: "crews/" + id + "/shared/.memory", workspace: c.workspace, crew: id})
+			add(crewPlace(e.base, c.workspace, id))
 		}
 	}
 }
@@ -274,10 +277,8 @@ func badID(op, id string) error {
 
 // find is the memory directory of a well-formed id; nil when the store does not have it.
 func (snap *snapshot) find(prefix string) *memoryDir {
-	for _, p := range snap.memories {
-		if p.prefix == prefix {
-			return p
-		}
+	if i := slices.IndexFunc(snap.memories, func(p *memoryDir) bool { return p.prefix == prefix }); i >= 0 {
+		return snap.memories[i]
 	}
 	return nil
 }

@@ -85,14 +85,10 @@ func checkRetain(req model.RetainRequest) error {
 // target applies the rules of ids, tiers, keys and scopes.
 func (s *store) target(snap *snapshot, req model.RetainRequest) (target, error) {
 	sel := selection{req.WorkspaceID, req.CrewID, req.AgentID}
-	var to target
-	var err error
 	if req.ID != "" {
-		to, err = s.targetByID(snap, req, sel)
-	} else {
-		to, err = s.targetByTier(snap, req, sel)
+		return s.targetByID(snap, req, sel)
 	}
-	return to, err
+	return s.targetByTier(snap, req, sel)
 }
 
 // nameLimit is the longest name of a new file, in bytes: it leaves room for the agents' temporary names.
@@ -108,11 +104,6 @@ func (s *store) targetByTier(snap *snapshot, req model.RetainRequest, sel select
 	}
 	if !spec.Writable {
 		return target{}, closedTier(spec)
-	}
-	if spec.KeyRule == model.KeyRequired {
-		if err := checkKey(spec, req.Key); err != nil {
-			return target{}, err
-		}
 	}
 	p, err := s.pick("retain", snap, spec, sel)
 	if err != nil {

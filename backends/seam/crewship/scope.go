@@ -2,6 +2,7 @@ package crewship
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"memdesk/model"
@@ -12,20 +13,31 @@ type selection struct{ workspace, crew, agent string }
 
 func (sel selection) empty() bool { return sel == selection{} }
 
-// narrow keeps the memory directories that the configuration selects.
-func (s *store) narrow(all []*memoryDir, known *directory) []*memoryDir {
-	sel := selection{s.cfg.Workspace, s.cfg.Crew, s.cfg.Agent}
+func (sel selection) String() string {
+	var said []string
+	for _, part := range []struct{ what, value string }{{"workspace", sel.workspace}, {"crew", sel.crew}, {"agent", sel.agent}} {
+		if part.value != "" {
+			said = append(said, part.what+" "+quote(part.value))
+		}
+	}
+	return strings.Join(said, ", ")
+}
+
+// bound is what the configuration selects.
+func (s *store) bound() selection { return selection{s.cfg.Workspace, s.cfg.Crew, s.cfg.Agent} }
+
+// of keeps the selected ones of all memory directories.
+func (sel selection) of(all []*memoryDir, known *directory) []*memoryDir {
 	if sel.empty() {
 		return all
 	}
-	var out []*memoryDir
-	crews := crewsOf(all, sel, known)
+	crews := map[string]bool{} // of the selected agent
 	for _, p := range all {
-		if sel.sees(p, known, crews) {
-			out = append(out, p)
+		if sel.agent != "" && p.isAgent() && p.crew != "" && sel.sees(p, known, nil) {
+			crews[p.crew] = true
 		}
 	}
-	return out
+	return slices.DeleteFunc(slices.Clone(all), func(p *memoryDir) bool { return !sel.sees(p, known, crews) })
 }
 
 // sees reports whether a memory directory is in the selection. An agent sees its own memory and its crews'
@@ -48,42 +60,11 @@ func (sel selection) sees(p *memoryDir, known *directory, agentsCrews map[string
 	return p.agent != "" && known.isAgent(p, sel.agent)
 }
 
-// crewsOf are the crews of the selected agent.
-func crewsOf(all []*memoryDir, sel selection, known *directory) map[string]bool {
-	out := map[string]bool{}
-	if sel.agent == "" {
-		return out
-	}
-	own := sel
-	for _, p := range all {
-		if p.isAgent() && p.crew != "" && own.sees(p, known, nil) {
-			out[p.crew] = true
-		}
-	}
-	return out
-}
-
 // choose returns the memory directories that a request may mean. A part that contradicts the store's
 // binding is InvalidInput (R17).
 func (s *store) choose(op string, snap *snapshot, sel selection) ([]*memoryDir, error) {
-	if sel.empty() {
-		return snap.memories, nil
-	}
-	crews := crewsOf(snap.memories, sel, snap.names)
-	var out []*memoryDir
-	for _, p := range snap.memories {
-		if sel.sees(p, snap.names, crews) {
-			out = append(out, p)
-		}
-	}
-	if len(out) > 0 {
+	if out := sel.of(snap.memories, snap.names); sel.empty() || len(out) > 0 {
 		return out, nil
-	}
-	var said []string
-	for _, part := range []struct{ what, value string }{{"workspace", sel.workspace}, {"crew", sel.crew}, {"agent", sel.agent}} {
-		if part.value != "" {
-			said = append(said, part.what+" "+quote(part.value))
-		}
 	}
 	hint := ""
 	switch {
@@ -92,7 +73,7 @@ func (s *store) choose(op string, snap *snapshot, sel selection) ([]*memoryDir, 
 	case snap.names.problem != "":
 		hint = "; what crewship.db tells is missing: " + snap.names.problem
 	}
-	return nil, model.Errorf(model.InvalidInput, op, "this store is not bound to %s%s", strings.Join(said, ", "), hint)
+	return nil, model.Errorf(model.InvalidInput, op, "this store is not bound to %s%s", sel, hint)
 }
 
 // pick finds the one memory directory where a tier of the selection lives.
@@ -155,10 +136,8 @@ func (s *store) agrees(op string, snap *snapshot, p *memoryDir, sel selection) e
 	if err != nil {
 		return err
 	}
-	for _, q := range places {
-		if q.prefix == p.prefix {
-			return nil
-		}
+	if slices.ContainsFunc(places, func(q *memoryDir) bool { return q.prefix == p.prefix }) {
+		return nil
 	}
 	return model.Errorf(model.InvalidInput, op, "the id lies in %q, which is outside the workspace, crew or agent that the request names", p.scope())
 }

@@ -103,7 +103,7 @@ func lives(tier string, kind ownerKind) bool {
 func (s *store) declare(snap *snapshot) []model.TierSpec {
 	var out []model.TierSpec
 	for _, t := range specs() {
-		narrowed := s.at.single || s.cfg.Workspace != "" || s.cfg.Crew != "" || s.cfg.Agent != ""
+		narrowed := s.at.single || !s.bound().empty()
 		if narrowed && !slices.ContainsFunc(snap.memories, func(p *memoryDir) bool { return lives(t.Name, p.kind) }) {
 			continue
 		}
@@ -222,9 +222,7 @@ func (s *store) labelOf(snap *snapshot, p *memoryDir, spec model.TierSpec, key s
 		}
 	}
 	switch spec.Name {
-	case tierAgent, tierCrew, tierPersona:
-		return spec.Name + ".md", nil
-	case tierPins, tierLessons:
+	case tierAgent, tierCrew, tierPersona, tierPins, tierLessons:
 		return spec.Name + ".md", nil
 	case tierDaily, tierPeers, tierUsers, tierTopics:
 		return spec.Name + "/" + key + ".md", nil
