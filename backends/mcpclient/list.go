@@ -76,7 +76,7 @@ func (s *store) Tiers(ctx context.Context) ([]model.TierCount, error) {
 	if err != nil {
 		return nil, err
 	}
-	return window.Counts(s.tiers, slices.Values(all)), nil
+	return window.Counts([]string{""}, s.tiers, slices.Values(all)), nil
 }
 
 // Names implements model.Namer.

@@ -132,25 +132,24 @@ func TierNames(tiers []model.TierSpec) string {
 	return strings.Join(names, ", ")
 }
 
-// Counts are items and bytes of each tier by scope, in the tiers' order; a tier without items is
-// left out.
-func Counts(tiers []model.TierSpec, all iter.Seq[model.Header]) []model.TierCount {
-	at := map[[2]string]int{}
-	var counts []model.TierCount
+// Counts are items and bytes by scope and tier, in these orders; what has no items is left out.
+func Counts(scopes []string, tiers []model.TierSpec, all iter.Seq[model.Header]) []model.TierCount {
+	counts := map[[2]string]*model.TierCount{}
 	for h := range all {
-		place := [2]string{h.Tier, h.Scope}
-		n, known := at[place]
-		if !known {
-			n = len(counts)
-			at[place], counts = n, append(counts, model.TierCount{Tier: h.Tier, Scope: h.Scope})
+		at := [2]string{h.Scope, h.Tier}
+		c := counts[at]
+		if c == nil {
+			c = &model.TierCount{Scope: h.Scope, Tier: h.Tier}
+			counts[at] = c
 		}
-		counts[n].Items, counts[n].Bytes = counts[n].Items+1, counts[n].Bytes+h.Bytes
+		c.Items++
+		c.Bytes += h.Bytes
 	}
 	out := []model.TierCount{}
-	for _, t := range tiers {
-		for _, c := range counts {
-			if c.Tier == t.Name {
-				out = append(out, c)
+	for _, scope := range scopes {
+		for _, t := range tiers {
+			if c := counts[[2]string{scope, t.Name}]; c != nil {
+				out = append(out, *c)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"memdesk/backends/internal/window"
 	"memdesk/backends/seam/internal/paging"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/backends/seam/internal/texts"
@@ -150,30 +151,23 @@ func (s *store) Tiers(ctx context.Context) ([]model.TierCount, error) {
 	if err != nil {
 		return nil, err
 	}
-	type cell struct {
-		p    *memoryDir
-		tier string
-	}
-	counts := map[cell]*model.TierCount{}
-	for p, f := range snap.all() {
-		at := cell{p.memory, tierAt(f)}
-		c := counts[at]
-		if c == nil {
-			c = &model.TierCount{Scope: p.memory.scope(), ScopeTitle: snap.names.scopeTitle(p.memory), Tier: at.tier}
-			counts[at] = c
-		}
-		c.Items++
-		c.Bytes += f.Size()
-	}
-	out := []model.TierCount{}
+	var scopes []string
+	titles := map[string]string{}
 	for _, p := range snap.memories {
-		for _, t := range s.tiers {
-			if c := counts[cell{p, t.Name}]; c != nil {
-				out = append(out, *c)
+		scopes = append(scopes, p.scope())
+		titles[p.scope()] = snap.names.scopeTitle(p)
+	}
+	counts := window.Counts(scopes, s.tiers, func(yield func(model.Header) bool) {
+		for p, f := range snap.all() {
+			if !yield(model.Header{Scope: p.memory.scope(), Tier: tierAt(f), Bytes: f.Size()}) {
+				return
 			}
 		}
+	})
+	for i, c := range counts {
+		counts[i].ScopeTitle = titles[c.Scope]
 	}
-	return out, nil
+	return counts, nil
 }
 
 // reader reads files of a walk and keeps the last memory directory open.

@@ -163,7 +163,7 @@ func (s *store) Tiers(ctx context.Context) ([]model.TierCount, error) {
 	if err != nil {
 		return nil, err
 	}
-	return window.Counts(s.tiers, headers(all)), nil
+	return window.Counts([]string{""}, s.tiers, headers(all)), nil
 }
 
 // Names implements model.Namer.

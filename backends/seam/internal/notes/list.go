@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"memdesk/backends/internal/window"
 	"memdesk/backends/seam/internal/paging"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/backends/seam/internal/texts"
@@ -138,28 +139,15 @@ func (s *store) Tiers(ctx context.Context) ([]model.TierCount, error) {
 	if err != nil {
 		return nil, err
 	}
-	type cell struct {
-		scope string
-		tier  uint16
-	}
-	counts := map[cell]*model.TierCount{}
-	for _, f := range snap.tree.All() {
-		at := cell{s.scopeAt(f), f.Mark()}
-		c := counts[at]
-		if c == nil {
-			c = &model.TierCount{Scope: at.scope, ScopeTitle: s.scopeTitle(at.scope), Tier: s.labels.tier(at.tier)}
-			counts[at] = c
-		}
-		c.Items++
-		c.Bytes += f.Size()
-	}
-	out := []model.TierCount{}
-	for _, scope := range s.scopes(snap) {
-		for _, t := range s.tiers {
-			if c := counts[cell{scope, s.labels.mark(t.Name)}]; c != nil {
-				out = append(out, *c)
+	counts := window.Counts(s.scopes(snap), s.tiers, func(yield func(model.Header) bool) {
+		for _, f := range snap.tree.All() {
+			if !yield(model.Header{Scope: s.scopeAt(f), Tier: s.labels.tier(f.Mark()), Bytes: f.Size()}) {
+				return
 			}
 		}
+	})
+	for i, c := range counts {
+		counts[i].ScopeTitle = s.scopeTitle(c.Scope)
 	}
-	return out, nil
+	return counts, nil
 }
