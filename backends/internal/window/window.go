@@ -123,6 +123,18 @@ func Tier(tiers []model.TierSpec, name string) (model.TierSpec, bool) {
 	return model.TierSpec{}, false
 }
 
+// Known is Tier, with InvalidInput for a tier that is not declared.
+func Known(op string, tiers []model.TierSpec, name string) (model.TierSpec, error) {
+	t, ok := Tier(tiers, name)
+	switch {
+	case ok:
+		return t, nil
+	case name == "":
+		return t, model.Errorf(model.InvalidInput, op, "the tier is missing; there are %s", TierNames(tiers))
+	}
+	return t, model.Errorf(model.InvalidInput, op, "unknown tier %q; there are %s", name, TierNames(tiers))
+}
+
 // TierNames lists the names of tiers for people.
 func TierNames(tiers []model.TierSpec) string {
 	names := make([]string, len(tiers))

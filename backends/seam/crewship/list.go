@@ -29,17 +29,12 @@ type listing struct {
 	*snapshot
 }
 
-// Check implements paging.Source.
-func (l listing) Check(key paging.Key) error {
-	if key.Tier != "" {
-		if _, ok := l.s.tier(key.Tier); !ok {
-			return model.Errorf(model.InvalidInput, "list", "unknown tier %q; there are %s", key.Tier, l.s.tierNames())
-		}
-	}
-	if key.Scope != "" && !slices.ContainsFunc(l.memories, func(p *memoryDir) bool { return p.scope() == key.Scope }) {
-		return model.Errorf(model.InvalidInput, "list", "unknown scope %q; scopes are as tiers lists them", key.Scope)
-	}
-	return nil
+// Tiers implements paging.Source.
+func (l listing) Tiers() []model.TierSpec { return l.s.tiers }
+
+// HasScope implements paging.Source.
+func (l listing) HasScope(scope string) bool {
+	return slices.ContainsFunc(l.memories, func(p *memoryDir) bool { return p.scope() == scope })
 }
 
 // Select implements paging.Source.

@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"memdesk/backends/internal/window"
 	"memdesk/backends/seam/internal/linesearch"
 	"memdesk/backends/seam/internal/texts"
 	"memdesk/model"
@@ -24,7 +25,7 @@ func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.Reca
 		return model.RecallResult{}, model.Errorf(model.InvalidInput, "recall", "the query is blank")
 	}
 	if t, ok := s.tier(req.Tier); req.Tier != "" && (!ok && !slices.Contains(contractTiers, req.Tier) || t.Hidden) {
-		return model.RecallResult{}, model.Errorf(model.InvalidInput, "recall", "unknown tier %q; there are %s", req.Tier, s.tierNames())
+		return model.RecallResult{}, model.Errorf(model.InvalidInput, "recall", "unknown tier %q; there are %s", req.Tier, window.TierNames(s.tiers))
 	}
 	look := s.look
 	if s.cfg.SearchOnly {

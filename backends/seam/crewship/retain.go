@@ -95,12 +95,9 @@ func (s *store) target(snap *snapshot, req model.RetainRequest) (target, error) 
 const nameLimit = 255 - len(".tmp.0123456789abcdef")
 
 func (s *store) targetByTier(snap *snapshot, req model.RetainRequest, sel selection) (target, error) {
-	if req.Tier == "" {
-		return target{}, model.Errorf(model.InvalidInput, "retain", "the tier is missing; there are %s", s.tierNames())
-	}
-	spec, ok := s.tier(req.Tier)
-	if !ok {
-		return target{}, model.Errorf(model.InvalidInput, "retain", "unknown tier %q; there are %s", req.Tier, s.tierNames())
+	spec, err := window.Known("retain", s.tiers, req.Tier)
+	if err != nil {
+		return target{}, err
 	}
 	if !spec.Writable {
 		return target{}, closedTier(spec)
@@ -116,8 +113,6 @@ func (s *store) targetByTier(snap *snapshot, req model.RetainRequest, sel select
 func closedTier(spec model.TierSpec) error {
 	return model.Errorf(model.InvalidInput, "retain", "tier %s takes entries from its own writer only; an edit by id with if-match that only removes is accepted", spec.Name)
 }
-
-func (s *store) tierNames() string { return window.TierNames(s.tiers) }
 
 func (s *store) targetByID(snap *snapshot, req model.RetainRequest, sel selection) (target, error) {
 	prefix, label, err := s.splitID("retain", req.ID)

@@ -27,16 +27,8 @@ const settled = 10 * time.Second
 // isLeftover reports whether an id names an unfinished write. It is no item, but it can be read and
 // forgotten: after a crash during an exchange it may hold another writer's text.
 func isLeftover(id string) bool {
-	if !strings.Contains(id, ".tmp.") { // nearly every name
-		return false
-	}
-	dirs := strings.Split(id, "/")
-	for _, d := range dirs[:len(dirs)-1] {
-		if !isOpenDir(d) {
-			return false
-		}
-	}
-	return leftover.MatchString(dirs[len(dirs)-1])
+	return strings.Contains(id, ".tmp.") && // nearly no name
+		inOpenDir(id) && leftover.MatchString(baseName(id))
 }
 
 // StoreConflicts lists texts displaced by this process's writes, as long as they exist, and interrupted

@@ -73,18 +73,18 @@ func isOpenDir(path string) bool { return !strings.HasPrefix(baseName(path), "."
 
 // isItem reports whether an id can be an item's.
 func isItem(id string) bool {
+	return inOpenDir(id) && !isMachinery(baseName(id))
+}
+
+// inOpenDir reports whether every directory of an id holds items.
+func inOpenDir(id string) bool {
 	dirs := strings.Split(id, "/")
-	for _, d := range dirs[:len(dirs)-1] {
-		if !isOpenDir(d) {
-			return false
-		}
-	}
-	return !isMachinery(dirs[len(dirs)-1])
+	return !slices.ContainsFunc(dirs[:len(dirs)-1], func(d string) bool { return !isOpenDir(d) })
 }
 
 // hidden: a dotfile that is no note.
 func hidden(id string) bool {
-	base := id[strings.LastIndexByte(id, '/')+1:]
+	base := baseName(id)
 	return strings.HasPrefix(base, ".") && !strings.HasSuffix(base, ".md")
 }
 
@@ -133,23 +133,17 @@ func declare(kinds []string) []model.TierSpec {
 		}
 	}
 	slices.Sort(names)
-	out := make([]model.TierSpec, 0, len(names)+2)
-	for _, n := range names {
-		out = append(out, model.TierSpec{
-			Name: n, Title: "notes of type or kind " + n, KeyRule: model.KeyRequired,
-			KeyHint: "a slug: keep-tests-small", Writable: true, Document: model.Opaque,
-		})
+	var out []model.TierSpec
+	add := func(name, title, hint string) {
+		out = append(out, model.TierSpec{Name: name, Title: title, KeyRule: model.KeyRequired, KeyHint: hint, Writable: true, Document: model.Opaque})
 	}
-	return append(out,
-		model.TierSpec{
-			Name: tierOther, Title: "notes without a type or kind", KeyRule: model.KeyRequired,
-			KeyHint: "a slug: keep-tests-small", Writable: true, Document: model.Opaque,
-		},
-		model.TierSpec{
-			Name: tierFiles, Title: "files that are no notes", KeyRule: model.KeyRequired,
-			KeyHint: "a file name with its extension: plan.txt", Writable: true, Document: model.Opaque,
-		},
-	)
+	const slug = "a slug: keep-tests-small"
+	for _, n := range names {
+		add(n, "notes of type or kind "+n, slug)
+	}
+	add(tierOther, "notes without a type or kind", slug)
+	add(tierFiles, "files that are no notes", "a file name with its extension: plan.txt")
+	return out
 }
 
 // addressOf is the id of a new item of a tier: memory/<kind>/<slug>.md below the memory root, as AgentM's
@@ -211,8 +205,6 @@ func (s *store) scopeTitle(scope string) string {
 }
 
 func (s *store) tier(name string) (model.TierSpec, bool) { return window.Tier(s.tiers, name) }
-
-func (s *store) tierNames() string { return window.TierNames(s.tiers) }
 
 // entryTier is the tier of a file, as far as known.
 func (s *store) entryTier(id, kind string) string {

@@ -113,8 +113,12 @@ func (s *store) headOf(at rootdir.Place, data []byte) class {
 
 // scopes are those of a snapshot, sorted.
 func (s *store) scopes(snap *snapshot) []string {
-	if s.cfg.Layout == nil {
-		return []string{"", scopeMemory, scopeOperator}
+	switch {
+	case s.cfg.Layout != nil:
+	case s.cfg.Memory == "":
+		return []string{""}
+	default:
+		return []string{scopeMemory, scopeOperator}
 	}
 	seen := map[string]bool{"": true}
 	out := []string{""}

@@ -29,24 +29,11 @@ type listing struct {
 	*snapshot
 }
 
-// Check implements paging.Source.
-func (l listing) Check(key paging.Key) error {
-	if key.Tier != "" {
-		if _, ok := l.s.tier(key.Tier); !ok {
-			return model.Errorf(model.InvalidInput, "list", "unknown tier %q; there are %s", key.Tier, l.s.tierNames())
-		}
-	}
-	if l.s.cfg.Layout != nil {
-		if slices.Contains(l.s.scopes(l.snapshot), key.Scope) {
-			return nil
-		}
-		return model.Errorf(model.InvalidInput, "list", "unknown scope %q; scopes are as tiers lists them", key.Scope)
-	}
-	if key.Scope != "" && (l.s.cfg.Memory == "" || key.Scope != scopeMemory && key.Scope != scopeOperator) {
-		return model.Errorf(model.InvalidInput, "list", "unknown scope %q; scopes are as tiers lists them", key.Scope)
-	}
-	return nil
-}
+// Tiers implements paging.Source.
+func (l listing) Tiers() []model.TierSpec { return l.s.tiers }
+
+// HasScope implements paging.Source.
+func (l listing) HasScope(scope string) bool { return slices.Contains(l.s.scopes(l.snapshot), scope) }
 
 // Select implements paging.Source.
 func (l listing) Select(ctx context.Context, key paging.Key) (rows []int32, bounded bool, err error) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"memdesk/backends/internal/window"
 	"memdesk/backends/seam/internal/linesearch"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/backends/seam/internal/texts"
@@ -27,8 +28,8 @@ func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.Reca
 		return model.RecallResult{}, err
 	}
 	if req.Tier != "" {
-		if _, ok := s.tier(req.Tier); !ok {
-			return model.RecallResult{}, model.Errorf(model.InvalidInput, "recall", "unknown tier %q; there are %s", req.Tier, s.tierNames())
+		if _, err := window.Known("recall", s.tiers, req.Tier); err != nil {
+			return model.RecallResult{}, err
 		}
 	}
 	r := recall{query: q, tier: req.Tier, Ranking: linesearch.Ranking{Limit: model.ClampLimit(req.Limit)}}

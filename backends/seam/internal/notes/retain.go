@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"memdesk/backends/internal/verdicts"
+	"memdesk/backends/internal/window"
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/backends/seam/internal/texts"
@@ -114,12 +115,9 @@ func (s *store) target(req model.RetainRequest) (target, error) {
 		at, err := s.locate("retain", req.ID)
 		return target{at: at}, err
 	}
-	if req.Tier == "" {
-		return target{}, model.Errorf(model.InvalidInput, "retain", "the tier is missing; there are %s", s.tierNames())
-	}
-	spec, ok := s.tier(req.Tier)
-	if !ok {
-		return target{}, model.Errorf(model.InvalidInput, "retain", "unknown tier %q; there are %s", req.Tier, s.tierNames())
+	spec, err := window.Known("retain", s.tiers, req.Tier)
+	if err != nil {
+		return target{}, err
 	}
 	if err := checkKey(spec, req.Key); err != nil {
 		return target{}, err
@@ -150,9 +148,6 @@ func checkKey(spec model.TierSpec, key string) error {
 // agrees compares an id with the tier and key of the request.
 func (s *store) agrees(to target, req model.RetainRequest) error {
 	id := to.at.Key()
-	if _, ok := s.tier(req.Tier); !ok {
-		return model.Errorf(model.InvalidInput, "retain", "unknown tier %q; there are %s", req.Tier, s.tierNames())
-	}
 	if err := inTier(id, s.tierAt(id, req.Content), req.Tier); err != nil {
 		return err
 	}
@@ -170,7 +165,7 @@ func inTier(id, got, want string) error {
 }
 
 func agreesKey(id, key string) bool {
-	base := id[strings.LastIndexByte(id, '/')+1:]
+	base := baseName(id)
 	return base == key || base == key+".md"
 }
 

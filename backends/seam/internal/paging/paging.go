@@ -33,8 +33,9 @@ func keyOf(req model.PageRequest) (Key, error) {
 
 // Source is the result of one walk over files, in the order of ids.
 type Source interface {
-	// Check refuses an unknown tier or scope, as InvalidInput.
-	Check(key Key) error
+	// Tiers are those that a list may name, and HasScope reports whether it may name a scope.
+	Tiers() []model.TierSpec
+	HasScope(scope string) bool
 	// Select returns the positions of a list's entries, in the order of ids. It is bounded when a file could
 	// not be searched.
 	Select(ctx context.Context, key Key) (rows []int32, bounded bool, err error)
@@ -63,8 +64,13 @@ func (l *Lists) Page(ctx context.Context, src Source, req model.PageRequest) (mo
 	if err != nil {
 		return model.Page{}, err
 	}
-	if err := src.Check(key); err != nil {
-		return model.Page{}, err
+	if key.Tier != "" {
+		if _, err := window.Known("list", src.Tiers(), key.Tier); err != nil {
+			return model.Page{}, err
+		}
+	}
+	if key.Scope != "" && !src.HasScope(key.Scope) {
+		return model.Page{}, model.Errorf(model.InvalidInput, "list", "unknown scope %q; scopes are as tiers lists them", key.Scope)
 	}
 	rows, bounded, err := l.rows(ctx, src, key)
 	if err != nil {
