@@ -100,14 +100,14 @@ func Builtin() *Registry {
 		{
 			Name: claude.Kind, Summary: "Markdown memories of coding agents: Claude Code, its memory tool, Codex, Gemini CLI", NeedsPath: true,
 			Location: "~/.claude, ~/.codex, ~/.gemini, one project's memory directory, or a directory behind the memory tool",
-			Keys:     []string{"path"}, Own: map[string]any{"transcripts": claude.Keep, "git": claude.Keep},
-			Open: openClaude, Check: words(map[string][]string{"transcripts": {claude.Keep, claude.Redact}, "git": {claude.Keep, claude.Rewrite}}),
+			Keys:     []string{"path"}, Own: map[string]any{"transcripts": "keep", "git": "keep"},
+			Open: openClaude, Check: words(map[string][]string{"transcripts": {"keep", "redact"}, "git": {"keep", "rewrite"}}),
 		},
 		{
 			Name: openclaw.Kind, Summary: "Markdown workspaces of OpenClaw's agents, and who wrote what", NeedsPath: true,
 			Location: "~/.openclaw, or one workspace",
-			Keys:     []string{"path"}, Own: map[string]any{"transcripts": openclaw.Keep},
-			Open: openOpenClaw, Check: words(map[string][]string{"transcripts": {openclaw.Keep, openclaw.Redact}}),
+			Keys:     []string{"path"}, Own: map[string]any{"transcripts": "keep"},
+			Open: openOpenClaw, Check: words(map[string][]string{"transcripts": {"keep", "redact"}}),
 		},
 		{
 			Name: mastra.Kind, Summary: "conversations, working memory and observations of Mastra's agents in libSQL", NeedsPath: true,
@@ -263,17 +263,14 @@ func words(of map[string][]string) func(StoreConfig, func(string) bool) (string,
 }
 
 func openClaude(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
-	transcripts, _ := c.Own["transcripts"].(string) // the configuration's reader has checked the types
-	git, _ := c.Own["git"].(string)
 	return claude.Open(ctx, claude.Config{
-		Name: c.Name, Path: c.Path, Transcripts: transcripts, Git: git, ReadOnly: c.ReadOnly, Clock: env.Clock, SearchOnly: env.SearchOnly, Kept: env.kept(c),
+		Name: c.Name, Path: c.Path, Redact: c.Own["transcripts"] == "redact", Rewrite: c.Own["git"] == "rewrite", ReadOnly: c.ReadOnly, Clock: env.Clock, SearchOnly: env.SearchOnly, Kept: env.kept(c),
 	})
 }
 
 func openOpenClaw(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
-	transcripts, _ := c.Own["transcripts"].(string) // as in openClaude
 	return openclaw.Open(ctx, openclaw.Config{
-		Name: c.Name, Path: c.Path, Transcripts: transcripts, ReadOnly: c.ReadOnly, Clock: env.Clock, SearchOnly: env.SearchOnly, Kept: env.kept(c),
+		Name: c.Name, Path: c.Path, Redact: c.Own["transcripts"] == "redact", ReadOnly: c.ReadOnly, Clock: env.Clock, SearchOnly: env.SearchOnly, Kept: env.kept(c),
 	})
 }
 

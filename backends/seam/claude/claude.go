@@ -34,12 +34,10 @@ type Config struct {
 	ReadOnly bool
 	// SearchOnly: as backends.Env has it.
 	SearchOnly bool
-	// Transcripts is the treatment of conversations, prompts, shell snapshots and copies of files in an
-	// erasure: Keep names them, Redact drops the lines that name the subject.
-	Transcripts string
-	// Git is the treatment of the history of Codex's memories in an erasure: Keep names it, Rewrite replaces
-	// it by one new commit.
-	Git   string
+	// Redact: an erasure drops the lines of conversations, prompts, shell snapshots and copies of files that name
+	// the subject, and Rewrite: it replaces the history of Codex's memories by one new commit. Otherwise it names both.
+	Redact, Rewrite bool
+
 	Clock clock.Clock // nil means the system's
 	// Kept returns the ids of the items that undo keeps for this directory; nil: none. They identify it when
 	// its own files no longer do.
@@ -47,13 +45,6 @@ type Config struct {
 	// Fault lets a test fail a step of a write; nil otherwise.
 	Fault seam.Fault
 }
-
-// The treatments of data beside the items; empty means Keep.
-const (
-	Keep    = "keep"
-	Redact  = "redact"
-	Rewrite = "rewrite"
-)
 
 // The profiles, by a directory's content.
 const (
@@ -73,13 +64,9 @@ type store struct {
 	redact  bool // transcripts
 }
 
-// Open opens a directory for reading. NotFound where there is none, InvalidInput for one without a profile and for an unknown
-// setting.
+// Open opens a directory for reading. NotFound where there is none, InvalidInput for one without a profile.
 func Open(ctx context.Context, c Config) (model.Store, error) {
 	if err := model.FromContext(ctx, "open"); err != nil {
-		return model.Store{}, err
-	}
-	if err := c.check(); err != nil {
 		return model.Store{}, err
 	}
 	profile, err := Profile(c.Path)
@@ -96,7 +83,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	if err != nil {
 		return model.Store{}, err
 	}
-	s := &store{path: c.Path, profile: profile, tree: tree, redact: c.Transcripts == Redact}
+	s := &store{path: c.Path, profile: profile, tree: tree, redact: c.Redact}
 	s.layout = &notes.Layout{
 		Tiers: s.tiers(), Enter: s.enter, Item: s.item, Head: s.head, Scope: s.scope, Address: s.address, Check: s.check, Fresh: s.fresh,
 		Wrote: s.wrote, Removed: s.removed, Rewrites: s.rewrites, Beside: s.beside, Side: s.side, Path: unside, Deep: s.deep, Outside: s.outside,
@@ -122,16 +109,6 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 // Tree is the directory as the seam sees it.
 func Tree(c Config) (*seam.Dir, error) {
 	return seam.OpenDir(c.Path, seam.DirOptions{RootMode: 0o700, FileMode: 0o600, Clock: c.Clock, Fault: c.Fault})
-}
-
-func (c Config) check() error {
-	if c.Transcripts != "" && c.Transcripts != Keep && c.Transcripts != Redact {
-		return model.Errorf(model.InvalidInput, "open", "transcripts is %q: it is keep or redact", c.Transcripts)
-	}
-	if c.Git != "" && c.Git != Keep && c.Git != Rewrite {
-		return model.Errorf(model.InvalidInput, "open", "git is %q: it is keep or rewrite", c.Git)
-	}
-	return nil
 }
 
 // Profile is the program of a directory, in the order of claude.md. InvalidInput for a directory without a
@@ -482,7 +459,7 @@ func (s *store) codexParts(c Config) []notes.Part {
 	rows := &media.Database{Path: filepath.Join(s.path, codexDatabase), Layer: codexDatabase, Others: true, Medium: func(f *litefile.File) litefile.Medium {
 		return litefile.Medium{File: f, NamedRows: map[string]string{"stage1_outputs": "1"}} // else Codex's second phase rewrites the rest from it
 	}}
-	return []notes.Part{rows, &media.Repository{Path: filepath.Join(s.path, "memories", ".git"), Layer: "memories/.git", Rewrite: c.Git == Rewrite}}
+	return []notes.Part{rows, &media.Repository{Path: filepath.Join(s.path, "memories", ".git"), Layer: "memories/.git", Rewrite: c.Rewrite}}
 }
 
 const codexDatabase = "memories_1.sqlite"

@@ -28,20 +28,14 @@ import (
 // Kind is the name under which the backend is registered.
 const Kind = "openclaw"
 
-// The treatments of conversations in an erasure; empty means Keep.
-const (
-	Keep   = "keep"   // they are searched and named
-	Redact = "redact" // the subject's identifiers are removed
-)
-
 // Config says which store to open.
 type Config struct {
-	Name        string
-	Path        string // a state directory, or one workspace
-	ReadOnly    bool
-	SearchOnly  bool        // as backends.Env has it
-	Transcripts string      // Keep or Redact
-	Clock       clock.Clock // nil means the system's
+	Name       string
+	Path       string // a state directory, or one workspace
+	ReadOnly   bool
+	SearchOnly bool        // as backends.Env has it
+	Redact     bool        // an erasure removes the subject's identifiers from conversations; otherwise it names them
+	Clock      clock.Clock // nil means the system's
 	// Kept returns the ids of the items that undo keeps for this directory; nil: none. They identify it when
 	// its own files no longer do.
 	Kept func() []string
@@ -74,14 +68,11 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	if err := model.FromContext(ctx, "open"); err != nil {
 		return model.Store{}, err
 	}
-	if c.Transcripts != "" && c.Transcripts != Keep && c.Transcripts != Redact {
-		return model.Store{}, model.Errorf(model.InvalidInput, "open", "transcripts is %q: it is keep or redact", c.Transcripts)
-	}
 	tree, err := Tree(c)
 	if err != nil {
 		return model.Store{}, err
 	}
-	s := &store{path: c.Path, redact: c.Transcripts == Redact, known: map[string]provenance{}}
+	s := &store{path: c.Path, redact: c.Redact, known: map[string]provenance{}}
 	said, err := s.detect(c.Kept)
 	if err != nil {
 		return model.Store{}, err

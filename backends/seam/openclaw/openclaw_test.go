@@ -494,7 +494,7 @@ func TestSharedWorkspace(t *testing.T) {
 // rest must be JSON; a session written a moment ago must wait (OC13).
 func TestTranscriptsRedacted(t *testing.T) {
 	dir := state(t)
-	s := open(t, openclaw.Config{Path: dir, Transcripts: openclaw.Redact})
+	s := open(t, openclaw.Config{Path: dir, Redact: true})
 	const old = "transcripts:main:agents/main/sessions/old.jsonl"
 	if got := verdict(scrub(t, s), old); got != model.VerdictPending {
 		t.Errorf("a session of this minute is %q", got)
@@ -533,7 +533,7 @@ func TestCompressedConversations(t *testing.T) {
 	said := strings.Repeat("The heron leaves at six. ", 400)
 	event := `{"text":"Bo: ` + said + `I met Ida Brandt."}`
 	archive := `{"text":"` + said + `"}` + "\n" + `{"text":"Ida Brandt said: ` + said + `"}` + "\n"
-	for _, mode := range []string{openclaw.Redact, openclaw.Keep} {
+	for _, redact := range []bool{true, false} {
 		dir := state(t)
 		path := filepath.Join(dir, "agents/main/agent/openclaw-agent.sqlite")
 		db, err := sql.Open("sqlite3", path)
@@ -555,7 +555,7 @@ func TestCompressedConversations(t *testing.T) {
 		must(t, err)
 		_, err = db.Exec(`INSERT INTO session_transcript_cold_archives VALUES('c', ?, ?, ?, ?)`, sum(blob), len(archive), len(blob), blob)
 		must(t, err)
-		s := open(t, openclaw.Config{Path: dir, Transcripts: mode})
+		s := open(t, openclaw.Config{Path: dir, Redact: redact})
 		scrub(t, s)
 
 		plain := func(b []byte) string {
@@ -565,16 +565,16 @@ func TestCompressedConversations(t *testing.T) {
 			must(t, err)
 			return string(out)
 		}
-		if got := layer(t, s, "transcripts:main:session_transcript_archives"); strings.Contains(got, string(blob)) != (mode == openclaw.Keep) {
-			t.Errorf("%s: the cells of the archives: %t", mode, !strings.Contains(got, string(blob)))
+		if got := layer(t, s, "transcripts:main:session_transcript_archives"); strings.Contains(got, string(blob)) != !redact {
+			t.Errorf("redact %t: the cells of the archives: %t", redact, !strings.Contains(got, string(blob)))
 		}
 		listed, err := s.Maintainer.Layers(t.Context())
 		must(t, err)
 		for _, table := range []string{"transcript_events", "session_transcript_archives", "session_transcript_cold_archives"} {
 			if !slices.ContainsFunc(listed, func(l model.Layer) bool {
-				return l.ID == "transcripts:main:"+table && (l.Kind == model.LayerExternal) == (mode == openclaw.Keep)
+				return l.ID == "transcripts:main:"+table && (l.Kind == model.LayerExternal) == !redact
 			}) {
-				t.Errorf("%s: no layer for the cells of %s", mode, table)
+				t.Errorf("redact %t: no layer for the cells of %s", redact, table)
 			}
 		}
 		rows, err := db.Query(`SELECT 'zstd', archive_blob, archive_sha256, length(archive_blob), 0 FROM session_transcript_archives WHERE encoding = 'zstd'
@@ -582,7 +582,7 @@ func TestCompressedConversations(t *testing.T) {
 			UNION ALL SELECT 'zstd', archive_blob, archive_sha256, archive_bytes, raw_bytes FROM session_transcript_cold_archives`)
 		must(t, err)
 		want, n := archive, 0
-		if mode == openclaw.Redact {
+		if redact {
 			want = strings.ReplaceAll(archive, "Ida Brandt", "[erased]")
 		}
 		for ; rows.Next(); n++ {
@@ -591,13 +591,13 @@ func TestCompressedConversations(t *testing.T) {
 			var size, raw int
 			must(t, rows.Scan(&encoding, &b, &hash, &size, &raw))
 			if hash != sum(b) || size != len(b) || raw > 0 && raw != len(want) {
-				t.Errorf("%s: an archive of %d bytes has another checksum or length", mode, len(b))
+				t.Errorf("redact %t: an archive of %d bytes has another checksum or length", redact, len(b))
 			}
 			if encoding == "zstd" {
 				b = []byte(plain(b))
 			}
 			if string(b) != want {
-				t.Errorf("%s: an archive (%s) is %.200q", mode, encoding, b)
+				t.Errorf("redact %t: an archive (%s) is %.200q", redact, encoding, b)
 			}
 		}
 		must(t, rows.Close())
@@ -609,13 +609,13 @@ func TestCompressedConversations(t *testing.T) {
 		var length sql.NullInt64
 		must(t, db.QueryRow(`SELECT event_json, event_zstd, event_utf8_bytes FROM transcript_events WHERE seq = 1`).Scan(&text, &zipped, &length))
 		switch {
-		case mode == openclaw.Keep && (plain(zipped) != event || length.Int64 != int64(len(event))):
+		case !redact && (plain(zipped) != event || length.Int64 != int64(len(event))):
 			t.Error("an event that is kept was changed")
-		case mode == openclaw.Redact && (text.String != strings.ReplaceAll(event, "Ida Brandt", "[erased]") || length.Valid):
+		case redact && (text.String != strings.ReplaceAll(event, "Ida Brandt", "[erased]") || length.Valid):
 			t.Errorf("the event is %.100q, of %v bytes", text.String, length)
 		}
 		must(t, db.QueryRow(`SELECT event_json, event_utf8_bytes FROM transcript_events WHERE seq = 2`).Scan(&text, &length))
-		if mode == openclaw.Redact && (text.String != `{"text":"[erased]"}` || length.Valid) {
+		if redact && (text.String != `{"text":"[erased]"}` || length.Valid) {
 			t.Errorf("the plain event is %q, of %v bytes", text.String, length)
 		}
 		must(t, db.Close())
@@ -643,7 +643,7 @@ func TestCompressedConversationsOfSmallerSchemas(t *testing.T) {
 	must(t, err)
 	_, err = db.Exec(`INSERT INTO session_transcript_cold_archives VALUES('c', '', 1, ?)`, packed)
 	must(t, err)
-	scrub(t, open(t, openclaw.Config{Path: dir, Transcripts: openclaw.Redact}))
+	scrub(t, open(t, openclaw.Config{Path: dir, Redact: true}))
 	var text string
 	var blob []byte
 	must(t, db.QueryRow(`SELECT event_json, archive_blob FROM transcript_events, session_transcript_cold_archives`).Scan(&text, &blob))
@@ -679,7 +679,7 @@ func TestSessionKeysRedacted(t *testing.T) {
 			_, err := db.Exec(text)
 			must(t, err)
 		}
-		got := verdict(scrub(t, open(t, openclaw.Config{Path: dir, Transcripts: openclaw.Redact})), "index:main:session_windows")
+		got := verdict(scrub(t, open(t, openclaw.Config{Path: dir, Redact: true})), "index:main:session_windows")
 		var node, display, window, label, others string
 		must(t, db.QueryRow(`SELECT n.session_key, display_name, w.session_key, label FROM session_windows w JOIN session_nodes n USING (session_key)`).Scan(&node, &display, &window, &label))
 		must(t, db.QueryRow(`SELECT group_concat(display_name) FROM session_nodes WHERE session_key = 'agent:main:main'`).Scan(&others))
