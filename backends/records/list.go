@@ -463,10 +463,7 @@ func Time(s string) time.Time {
 // total counts a list. With a query only the page's own items are known.
 func (a *store) total(tx Tx, w window, req model.PageRequest, shown int64, more bool) (model.Count, error) {
 	if req.Query != "" {
-		if w.after == nil && !more {
-			return model.Count{N: shown}, nil
-		}
-		return model.Count{N: shown, AtLeast: true}, nil
+		return model.Count{N: shown, AtLeast: more || w.after != nil}, nil
 	}
 	var n int64
 	for i := range a.Tables {

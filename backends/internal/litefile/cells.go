@@ -21,9 +21,8 @@ func rowOf(key []string) string {
 }
 
 func hasColumn(q *Query, table, column string) (bool, error) {
-	var n int64
-	_, err := q.One(`SELECT count(*) FROM pragma_table_info(?) WHERE name = ?`, []any{table, column}, &n)
-	return n > 0, err
+	columns, err := Columns(q, table)
+	return slices.Contains(columns, column), err
 }
 
 // rowKey are the columns by which the rows of a table are addressed: the row's

@@ -5,4 +5,4 @@ import (
 	"time"
 )
 
-func changed(s *syscall.Stat_t) time.Time { return unixTime(int64(s.Ctim.Sec), int64(s.Ctim.Nsec)) }
+func changed(s *syscall.Stat_t) time.Time { return time.Unix(int64(s.Ctim.Sec), int64(s.Ctim.Nsec)) }

@@ -3,7 +3,6 @@ package beads
 import (
 	"io/fs"
 	"syscall"
-	"time"
 )
 
 // stampOf also uses the change time: a writer can set the modification time back.
@@ -15,8 +14,6 @@ func stampOf(info fs.FileInfo) stamp {
 	}
 	return s
 }
-
-func unixTime(sec, nsec int64) time.Time { return time.Unix(sec, nsec) }
 
 // otherNames counts the further hard links of a file.
 func otherNames(info fs.FileInfo) int64 {
