@@ -3,6 +3,7 @@ package conflict
 import (
 	"context"
 	"hash/maphash"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -18,8 +19,8 @@ import (
 // clear only possible copies.
 type tree struct {
 	seed   maphash.Seed
-	exact  hashes // of ids
-	folded hashes // of ids whose folded form differs
+	exact  []uint64 // hashes of ids; sorted once the first walk is over, like folded
+	folded []uint64 // hashes of folded forms that differ from their ids
 	found  []candidate
 	dumped []string // ids in a lost-and-found folder
 	hosts  names.Known
@@ -130,6 +131,8 @@ func (t *tree) walk(ctx context.Context, s model.Store) error {
 	if err != nil {
 		return err
 	}
+	slices.Sort(t.exact)
+	slices.Sort(t.folded)
 	want, byName := t.wanted(), t.dumpNames()
 	if len(want) == 0 && len(byName) == 0 {
 		return nil
@@ -164,9 +167,9 @@ func (t *tree) add(id string) {
 		return
 	}
 	t.n++
-	t.exact.add(t.hash(id))
+	t.exact = append(t.exact, t.hash(id))
 	if f := fold(id); f != id {
-		t.folded.add(t.hash(f))
+		t.folded = append(t.folded, t.hash(f))
 	}
 	_, name := folder(id)
 	if dumpedID(id) {
@@ -181,8 +184,11 @@ func (t *tree) add(id string) {
 	}
 }
 
-func (t *tree) has(id string) bool {
-	return t.exact.has(t.hash(id))
+func (t *tree) has(id string) bool { return t.among(t.exact, id) }
+
+func (t *tree) among(sorted []uint64, id string) bool {
+	_, found := slices.BinarySearch(sorted, t.hash(id))
+	return found
 }
 
 // wanted are folded ids whose spelling the second walk must find.
@@ -191,7 +197,7 @@ func (t *tree) wanted() map[string]bool {
 	for _, c := range t.found {
 		dir, _ := folder(c.id)
 		for _, b := range deepBases(c.matches) {
-			if f := fold(dir + b); !t.has(dir+b) && t.folded.has(t.hash(f)) {
+			if f := fold(dir + b); !t.has(dir+b) && t.among(t.folded, f) {
 				out[f] = true
 			}
 		}

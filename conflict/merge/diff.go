@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/aymanbagabas/go-udiff/lcs"
 )
 
 // Edit is one place where b differs from a: the lines a[A0:A1] became b[B0:B1].
@@ -16,35 +18,16 @@ type Edit struct{ A0, A1, B0, B1 int }
 func Lines(text string) []string { return slices.Collect(strings.Lines(text)) }
 
 // Diff returns the edits that turn a into b, in order, never adjacent. Lines that occur once on each side
-// anchor the comparison; between them it finds the shortest edit, up to maxEffort, beyond which a stretch
-// counts as replaced.
+// anchor the comparison.
 func Diff(a, b []string) []Edit {
-	d := differ{}
-	ids := make(map[string]int, len(a))
-	d.a, d.b = d.number(ids, a), d.number(ids, b)
-	d.run(0, len(d.a), 0, len(d.b))
-	return join(d.out)
+	d := differ{a: a, b: b}
+	d.run(0, len(a), 0, len(b))
+	return d.out
 }
-
-// maxEffort bounds the number of differences that are searched for one by one between two anchors.
-const maxEffort = 1500
 
 type differ struct {
-	a, b []int
+	a, b []string
 	out  []Edit
-}
-
-func (d *differ) number(ids map[string]int, lines []string) []int {
-	out := make([]int, len(lines))
-	for i, l := range lines {
-		id, ok := ids[l]
-		if !ok {
-			id = len(ids)
-			ids[l] = id
-		}
-		out[i] = id
-	}
-	return out
 }
 
 // run compares a stretch of both sides.
@@ -85,7 +68,7 @@ type pair struct{ i, j int }
 // anchors are the lines that occur once on each side, in the longest chain that keeps their order.
 func (d *differ) anchors(a0, a1, b0, b1 int) []pair {
 	const twice = -2
-	at := make(map[int]pair, a1-a0)
+	at := make(map[string]pair, a1-a0)
 	for i := a0; i < a1; i++ {
 		if _, ok := at[d.a[i]]; ok {
 			at[d.a[i]] = pair{twice, 0}
@@ -138,70 +121,9 @@ func chain(all []pair) []pair {
 	return out
 }
 
-// shortest finds the shortest edit of a stretch (Myers), or returns the stretch as replaced beyond maxEffort.
+// shortest finds the shortest edit of a stretch without anchors. A stretch with many differences counts as replaced.
 func (d *differ) shortest(a0, a1, b0, b1 int) {
-	n, m := a1-a0, b1-b0
-	limit := min(n+m, maxEffort)
-	v := make([]int, 2*limit+2)
-	var trace [][]int
-	for e := 0; e <= limit; e++ {
-		trace = append(trace, append([]int(nil), v[limit-e:limit+e+1]...))
-		for k := -e; k <= e; k += 2 {
-			x := 0
-			switch {
-			case e == 0:
-			case k == -e || k != e && v[limit+k-1] < v[limit+k+1]:
-				x = v[limit+k+1]
-			default:
-				x = v[limit+k-1] + 1
-			}
-			for x < n && x-k < m && x-k >= 0 && d.a[a0+x] == d.b[b0+x-k] {
-				x++
-			}
-			v[limit+k] = x
-			if x >= n && x-k >= m {
-				d.backtrack(trace, e, k, a0, b0)
-				return
-			}
-		}
+	for _, e := range lcs.DiffLines(d.a[a0:a1], d.b[b0:b1]) {
+		d.out = append(d.out, Edit{a0 + e.Start, a0 + e.End, b0 + e.ReplStart, b0 + e.ReplEnd})
 	}
-	d.out = append(d.out, Edit{a0, a1, b0, b1})
-}
-
-// backtrack writes the edits of a found path. trace[e] is v before step e, around
-// its middle.
-func (d *differ) backtrack(trace [][]int, e, k, a0, b0 int) {
-	var rev []Edit
-	for ; e > 0; e-- {
-		t := trace[e]
-		at := func(k int) int { return t[k+e] }
-		prev := k - 1
-		if k == -e || k != e && at(k-1) < at(k+1) {
-			prev = k + 1
-		}
-		px := at(prev)
-		py := px - prev
-		// the single step ends where the run of equal lines begins
-		if prev == k+1 {
-			rev = append(rev, Edit{a0 + px, a0 + px, b0 + py, b0 + py + 1})
-		} else {
-			rev = append(rev, Edit{a0 + px, a0 + px + 1, b0 + py, b0 + py})
-		}
-		k = prev
-	}
-	slices.Reverse(rev)
-	d.out = append(d.out, rev...)
-}
-
-// join merges touching edits.
-func join(all []Edit) []Edit {
-	out := all[:0]
-	for _, e := range all {
-		if n := len(out); n > 0 && out[n-1].A1 == e.A0 && out[n-1].B1 == e.B0 {
-			out[n-1].A1, out[n-1].B1 = e.A1, e.B1
-			continue
-		}
-		out = append(out, e)
-	}
-	return out
 }
