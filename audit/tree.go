@@ -152,28 +152,20 @@ func (l *Log) checkpoint(ctx context.Context, key *printedKey) ([]byte, error) {
 	if st, err = l.saveHead(st); err != nil {
 		return nil, err
 	}
-	for {
-		t, old, s, err := l.toSign(ctx, st.head, key)
-		if err != nil {
-			return nil, err
-		}
-		if s == nil {
-			l.signedSeq.Store(st.head.Seq)
-			return old.signed, nil
-		}
-		if old.Size == 0 {
-			if st, err = l.announce(ctx, st, t); err != nil {
-				return nil, err
-			}
-		}
-		signed, err := l.extend(ctx, st.head, t, old, s)
-		if old.Size > 0 || !errors.Is(err, ErrTampered) {
-			return signed, err
-		}
-		if st, err = l.endStuck(ctx, st, t, err); err != nil {
+	t, old, s, err := l.toSign(ctx, st.head, key)
+	if err != nil {
+		return nil, err
+	}
+	if s == nil {
+		l.signedSeq.Store(st.head.Seq)
+		return old.signed, nil
+	}
+	if old.Size == 0 {
+		if st, err = l.announce(ctx, st, t); err != nil {
 			return nil, err
 		}
 	}
+	return l.extend(ctx, st.head, t, old, s)
 }
 
 // toSign is the tree, new where there is none, with its newest checkpoint and the signer of the next one; no signer where
@@ -192,35 +184,6 @@ func (l *Log) toSign(ctx context.Context, h head, key *printedKey) (treeState, s
 	}
 	s, err := l.signer(t.vkey(), key)
 	return t, old, s, err
-}
-
-// endStuck ends a tree without a checkpoint that its records cannot fill because of an acknowledged break; otherwise it
-// returns stuck, the error of who tried. Versions before this one began a tree over such a break.
-func (l *Log) endStuck(ctx context.Context, st state, t treeState, stuck error) (state, error) {
-	broken, acknowledged := false, false
-	err := l.eachFrom(ctx, st.head, t.First, func(ln *line) error {
-		if !ln.intact() {
-			broken = true
-		} else if broken && string(ln.value(fAction)) == ActionAcknowledge {
-			broken, acknowledged = false, true
-		}
-		return nil
-	}, func(uint64) error {
-		broken = true
-		return nil
-	})
-	if err != nil {
-		return st, err
-	}
-	if broken || !acknowledged {
-		return st, stuck
-	}
-	st, k, err := l.settle(st, true)
-	if err != nil {
-		return st, err
-	}
-	st.head, err = l.endTree(st.head, k, []string{t.Origin})
-	return st, err
 }
 
 // newTree starts a tree over the longest run of records that ends with the head and that a verification walks: behind a

@@ -418,7 +418,7 @@ func TestATreeBeginsBehindAChangedRecord(t *testing.T) {
 	}
 }
 
-// TestAStuckTreeIsEnded: an older version began a tree over an acknowledged break and could never sign it.
+// TestAStuckTreeIsEnded: an acknowledgement ends a tree over a break, as an older version began one and could never sign it.
 func TestAStuckTreeIsEnded(t *testing.T) {
 	b := newBench(t)
 	b.acts(3)
@@ -454,7 +454,12 @@ func TestAStuckTreeIsEnded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.acts(1)
+	if _, err := b.open().Checkpoint(t.Context()); !errors.Is(err, ErrTampered) {
+		t.Fatalf("a break was signed: %v", err)
+	}
+	if err := b.open().Acknowledge(t.Context(), "the same fault"); err != nil {
+		t.Fatal(err)
+	}
 	for range 2 {
 		if _, err := b.open().Checkpoint(t.Context()); err != nil {
 			t.Fatal(err)
