@@ -5,14 +5,13 @@ import (
 	"bytes"
 	"encoding/base64"
 	"errors"
-	"io"
-	"io/fs"
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"golang.org/x/crypto/ssh"
+
+	"memdesk/internal/privatefile"
 )
 
 // Actor is the operator who acts, as far as known.
@@ -56,10 +55,10 @@ const maxAuthFile = 64 << 10
 func IdentifyOperator(env func(string) string, user, tty string) Actor {
 	unknown := Actor{ID: token("unauthenticated " + orDash(user) + "@" + orDash(tty))}
 	path := env("SSH_USER_AUTH")
-	if path == "" {
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() { // sshd makes no link
 		return unknown
 	}
-	b, err := readAuthFile(path)
+	b, err := privatefile.Read(path, privatefile.Unwritable, maxAuthFile)
 	if err != nil {
 		return unknown
 	}
@@ -75,28 +74,6 @@ func orDash(s string) string {
 		return "-"
 	}
 	return s
-}
-
-func readAuthFile(path string) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !trusted(info) || info.Size() > maxAuthFile {
-		return nil, errors.New("not a file that sshd wrote")
-	}
-	return io.ReadAll(io.LimitReader(f, maxAuthFile))
-}
-
-// trusted accepts a regular file of this user or root that nobody else can write.
-func trusted(info fs.FileInfo) bool {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	return ok && info.Mode().IsRegular() && info.Mode().Perm()&0o022 == 0 && (st.Uid == 0 || int(st.Uid) == os.Getuid())
 }
 
 // ParseUserAuth reads the lines of SSH_USER_AUTH, "<method>" or "publickey <type> <base64>", and returns the
