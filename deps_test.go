@@ -22,7 +22,7 @@ var layers = []layer{
 	{"internal/gitlog", nil},
 	{"internal/filelock", nil},
 	{"internal/exactjson", nil},
-	{"internal/eventlog", []string{"internal/atomicfile", "internal/filelock"}},
+	{"internal/linefile", []string{"internal/atomicfile", "internal/filelock"}},
 	{"internal/safetext", nil},
 	{"internal/sdnotify", nil},
 	{"internal/lines", nil},

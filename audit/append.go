@@ -312,23 +312,5 @@ func (l *Log) sweep() {
 		return
 	}
 	l.sweepBegun(filepath.Dir(l.dir))
-	if sweepIn(l.fs, l.dir) && sweepIn(l.fs, l.inTree("")) {
-		l.swept = true
-	}
-}
-
-// sweepIn removes the temporary files in a directory, and reports whether it could remove all.
-func sweepIn(fsys atomicfile.FS, dir string) bool {
-	entries, err := fsys.ReadDir(dir)
-	if err != nil {
-		return errors.Is(err, fs.ErrNotExist) // tidying only
-	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") && strings.Contains(e.Name(), ".tmp.") {
-			if err := fsys.Remove(filepath.Join(dir, e.Name())); err != nil {
-				return false
-			}
-		}
-	}
-	return true
+	l.swept = atomicfile.Sweep(l.fs, l.dir, "") == nil && atomicfile.Sweep(l.fs, l.inTree(""), "") == nil
 }

@@ -126,7 +126,7 @@ func (d tiles) tidy(t tlog.Tile) {
 	}
 	if t.W == full.W {
 		_ = d.fs.Remove(dir)
-		sweepIn(d.fs, filepath.Dir(dir))
+		_ = atomicfile.Sweep(d.fs, filepath.Dir(dir), "")
 	}
 }
 

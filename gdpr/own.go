@@ -14,8 +14,8 @@ import (
 	"memdesk/gdpr/subject"
 	"memdesk/internal/atomicfile"
 	"memdesk/internal/drafts"
-	"memdesk/internal/eventlog"
 	"memdesk/internal/exactjson"
+	"memdesk/internal/linefile"
 	"memdesk/model"
 	"memdesk/undo"
 )
@@ -96,7 +96,7 @@ func (x *run) ownTraces(ctx context.Context) error {
 	if _, err := put.Erase(func(name string, text []byte) bool { return names(name) || x.m.NamesBytes(text) }); err != nil {
 		x.problem(ownStore, "drafts: %s", x.words(err))
 	}
-	if _, err := eventlog.Erase(filepath.Join(x.d.State, "events"), x.m.NamesBytes); err != nil {
+	if _, err := linefile.EraseIn(filepath.Join(x.d.State, "events"), x.m.NamesBytes); err != nil {
 		x.problem(ownStore, "events of stores: %s", x.words(atomicfile.Pathless(err)))
 	}
 	tied := x.tied()

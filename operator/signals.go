@@ -163,7 +163,7 @@ func (s *Session) suspects(ctx context.Context, note func(model.Ref, error)) []r
 		note(model.Ref{}, err)
 	}
 	given := map[model.Ref]int{}
-	if err := s.Trace.All(func(r origin.Recall) bool { given[model.Ref{Store: r.Store, ID: r.ID}]++; return true }); err != nil {
+	if err := s.Trace.All(func(r origin.Recall) { given[model.Ref{Store: r.Store, ID: r.ID}]++ }); err != nil {
 		note(model.Ref{}, err)
 	}
 	var out []review.Part

@@ -96,11 +96,10 @@ func (s *Session) Told(_ context.Context, items []model.Ref, since time.Time) (o
 	for _, ref := range items {
 		asked[ref] = true
 	}
-	err = s.Trace.All(func(r origin.Recall) bool {
+	err = s.Trace.All(func(r origin.Recall) {
 		if asked[model.Ref{Store: r.Store, ID: r.ID}] && !r.At.Before(since) {
 			out = append(out, r)
 		}
-		return true
 	})
 	return out, err
 }

@@ -305,7 +305,7 @@ func TestErasingHoldsUpNoWrite(t *testing.T) {
 		t.Errorf("%d rows, %v", n, err)
 	}
 	var left []string
-	if err := d.ledger.All(func(r origin.Row) bool { left = append(left, r.ID); return true }); err != nil || strings.Join(left, " ") != "his-1 his-2" {
+	if err := d.ledger.All(func(r origin.Row) { left = append(left, r.ID) }); err != nil || strings.Join(left, " ") != "his-1 his-2" {
 		t.Errorf("left %q, %v", left, err)
 	}
 }
@@ -357,7 +357,7 @@ func TestLedgerAtOnce(t *testing.T) {
 	})
 	wg.Wait()
 	n := 0
-	if err := d.ledger.All(func(r origin.Row) bool { n++; return true }); err != nil || n < 399 {
+	if err := d.ledger.All(func(r origin.Row) { n++ }); err != nil || n < 399 {
 		t.Errorf("%d rows, %v", n, err)
 	}
 }
@@ -585,7 +585,7 @@ func TestPathsAndTrace(t *testing.T) {
 		t.Errorf("erased %d, %v", n, err)
 	}
 	left := 0
-	if err := tr.All(func(origin.Recall) bool { left++; return true }); err != nil || left != 1 {
+	if err := tr.All(func(origin.Recall) { left++ }); err != nil || left != 1 {
 		t.Errorf("%d left, %v", left, err)
 	}
 }

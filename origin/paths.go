@@ -1,18 +1,15 @@
 package origin
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"sync"
 
-	"memdesk/internal/atomicfile"
 	"memdesk/internal/filelock"
+	"memdesk/internal/linefile"
 	"memdesk/model"
 	"memdesk/quarantine"
 )
@@ -21,12 +18,10 @@ import (
 // AD22): a file of the state directory beside the ledger, erased like it. The zero value knows no names and
 // accepts none.
 type Paths struct {
-	file *Ledger // nil: names cannot be kept
+	file linefile.File // without a path: names cannot be kept
 
 	mu   sync.Mutex
-	is   os.FileInfo
-	size int64              // of the lines that were read
-	last []byte             // of these
+	seen linefile.Follower
 	ids  map[string]pathRow // by store and id
 	own  map[string]string  // id by store, tier and name
 
@@ -46,19 +41,19 @@ type pathRow struct {
 
 // OpenPaths keeps names in dir, which ready makes; reading makes nothing.
 func OpenPaths(dir string, ready func() error) *Paths {
-	return &Paths{file: &Ledger{path: filepath.Join(dir, "paths.jsonl"), ready: ready}}
+	return &Paths{file: linefile.File{Path: filepath.Join(dir, "paths.jsonl"), Ready: ready}}
 }
 
 // Lock keeps every other session and process from making a name in a store until unlock: from the look whether it is free
 // to Set. Locked where another one takes too long.
 func (p *Paths) Lock(store string) (unlock func(), err error) {
-	if p.file == nil {
+	if p.file.Path == "" {
 		return func() {}, nil // Set refuses
 	}
-	if err := p.file.begin(); err != nil {
+	if err := p.file.Begin(); err != nil {
 		return nil, err
 	}
-	if unlock, err = filelock.Hold(p.file.path+".make."+store+".lock", true); err != nil {
+	if unlock, err = filelock.Hold(p.file.Path+".make."+store+".lock", true); err != nil {
 		err = model.Errorf(model.Locked, "name", "another program makes a name in the store, or the lock cannot be taken: %w", err)
 	}
 	return unlock, err
@@ -69,14 +64,14 @@ func (p *Paths) Set(store, tier, id, name string) error {
 	if err := p.Check(name, id); err != nil {
 		return err
 	}
-	if p.file == nil {
+	if p.file.Path == "" {
 		return model.Refuse("name", "there is no place where names are kept")
 	}
 	line, err := json.Marshal(pathRow{store, tier, name, id})
 	if err != nil {
 		return err
 	}
-	return p.file.add(append(line, '\n'), 0)
+	return p.file.Add(append(line, '\n'))
 }
 
 // Rename is Set as an act of its own: no write of the item records it.
@@ -135,31 +130,14 @@ func (p *Paths) ID(store, tier, name string) (string, bool) {
 // load reads the file when it has changed. The caller holds mu. An unreadable file has no names: items are
 // then called by their ids.
 func (p *Paths) load() {
-	if p.file == nil {
+	if p.file.Path == "" {
 		return
 	}
-	info, err := os.Stat(p.file.path)
-	if err != nil {
-		p.ids, p.own, p.is = nil, nil, nil
-		return
-	}
-	if p.is != nil && os.SameFile(p.is, info) && p.size == info.Size() {
-		return
-	}
-	f, err := atomicfile.Open(p.file.path, os.O_RDONLY, 0)
-	if err != nil {
-		return
-	}
-	defer f.Close()
-	data, err := p.added(f)
-	if err != nil {
-		return
-	}
-	for line := range bytes.Lines(data[:bytes.LastIndexByte(data, '\n')+1]) { // a line without its end is being written
-		p.size, p.last = p.size+int64(len(line)), line
+	anew := func() { p.ids, p.own = map[string]pathRow{}, map[string]string{} }
+	err := p.seen.Look(p.file.Path, anew, func(line []byte) {
 		var r pathRow
 		if json.Unmarshal(line, &r) != nil {
-			continue
+			return
 		}
 		name := r.Store + "\x00" + r.Tier + "\x00" + r.Name
 		if old, ok := p.ids[r.Store+"\x00"+r.ID]; ok {
@@ -170,32 +148,17 @@ func (p *Paths) load() {
 		}
 		p.ids[r.Store+"\x00"+r.ID] = r
 		p.own[name] = r.ID
-	}
-	p.last = bytes.Clone(p.last) // not with all the others
-}
-
-// added reads the lines behind those that were read before: all of them where the file is another one by now.
-func (p *Paths) added(f *os.File) ([]byte, error) {
-	info, err := f.Stat()
+	})
 	if err != nil {
-		return nil, err
+		p.seen = linefile.Follower{}
+		anew()
 	}
-	from, same := p.size-int64(len(p.last)), p.is != nil && os.SameFile(p.is, info)
-	p.is = info
-	if same && from <= info.Size() { // an erasure may have got the same inode
-		data, err := io.ReadAll(io.NewSectionReader(f, from, info.Size()-from))
-		if rest, ok := bytes.CutPrefix(data, p.last); ok && err == nil {
-			return rest, nil
-		}
-	}
-	p.ids, p.own, p.size, p.last = map[string]pathRow{}, map[string]string{}, 0, nil
-	return io.ReadAll(f)
 }
 
 // Erase removes the names that match and reports how many.
 func (p *Paths) Erase(match func(line []byte) bool) (int, error) {
-	if p.file == nil {
+	if p.file.Path == "" {
 		return 0, nil
 	}
-	return eraseLines(match, p.file.path)
+	return p.file.Erase(match)
 }

@@ -1,15 +1,11 @@
 package origin
 
 import (
-	"bufio"
 	"encoding/json"
-	"errors"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
-	"memdesk/internal/atomicfile"
+	"memdesk/internal/linefile"
 )
 
 // Recall is one item given to a caller.
@@ -26,8 +22,7 @@ type Recall struct {
 // Trace keeps which items were given to whom, so that an operator sees who received a poisoned item. It is a
 // file beside the ledger and erased like it.
 type Trace struct {
-	file *Ledger
-	most int64 // bytes
+	file linefile.File
 
 	// Names reports whether texts name an erased person, for whom no recall is kept. Nil: nobody is erased.
 	// On an error nothing is recorded.
@@ -39,7 +34,7 @@ const maxTrace = 64 << 20
 
 // OpenTrace keeps recalls in dir, which ready makes; reading makes nothing.
 func OpenTrace(dir string, ready func() error) *Trace {
-	return &Trace{file: &Ledger{path: filepath.Join(dir, "recalls.jsonl"), ready: ready}, most: maxTrace}
+	return &Trace{file: linefile.File{Path: filepath.Join(dir, "recalls.jsonl"), Most: maxTrace, Ready: ready}}
 }
 
 // Note adds the items that one call gave, except those that name an erased person.
@@ -62,35 +57,18 @@ func (t *Trace) Note(given []Recall) error {
 	if len(out) == 0 {
 		return nil
 	}
-	return t.file.add(out, t.most)
+	return t.file.Add(out)
 }
 
-// All yields every kept recall, oldest first.
-func (t *Trace) All(yield func(Recall) bool) error {
-	for _, path := range []string{t.file.path + ".1", t.file.path} {
-		f, err := atomicfile.Open(path, os.O_RDONLY, 0)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
+// All passes every kept recall to yield, oldest first.
+func (t *Trace) All(yield func(Recall)) error {
+	return t.file.Each(func(line []byte) {
+		var r Recall
+		if json.Unmarshal(line, &r) == nil {
+			yield(r)
 		}
-		if err != nil {
-			return err
-		}
-		in := bufio.NewScanner(f)
-		in.Buffer(nil, 1<<20)
-		for in.Scan() {
-			var r Recall
-			if json.Unmarshal(in.Bytes(), &r) == nil && !yield(r) {
-				return f.Close()
-			}
-		}
-		if err := errors.Join(in.Err(), f.Close()); err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }
 
 // Erase removes the recalls that match and reports how many.
-func (t *Trace) Erase(match func(line []byte) bool) (int, error) {
-	return eraseLines(match, t.file.path, t.file.path+".1")
-}
+func (t *Trace) Erase(match func(line []byte) bool) (int, error) { return t.file.Erase(match) }

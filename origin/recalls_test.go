@@ -34,7 +34,7 @@ func TestTheErasedStayOutOfTraceAndPaths(t *testing.T) {
 		t.Error("noted although nobody can say who is erased")
 	}
 	var got []string
-	if err := trace.All(func(r origin.Recall) bool { got = append(got, r.ID+" "+r.Actor); return true }); err != nil || len(got) != 1 || got[0] != "tea.md alpha" {
+	if err := trace.All(func(r origin.Recall) { got = append(got, r.ID+" "+r.Actor) }); err != nil || len(got) != 1 || got[0] != "tea.md alpha" {
 		t.Errorf("%q, %v", got, err)
 	}
 	if name, ok := paths.Name("v", "idea", "1"); !ok || name != "notes/tea" {
@@ -74,7 +74,7 @@ func TestATraceBeginsAnewOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		seen := map[string]int{}
-		if err := trace.All(func(r origin.Recall) bool { seen[r.ID]++; return true }); err != nil {
+		if err := trace.All(func(r origin.Recall) { seen[r.ID]++ }); err != nil {
 			t.Fatal(err)
 		}
 		if len(seen) != (writers-1)*each {

@@ -39,7 +39,7 @@ func Plan(ctx context.Context, l *Ledger, keeper *undo.Keeper, open func(string)
 	byRef := map[string]*item{}
 	var order []*item
 	damaged, last := Unread(0), time.Time{} // lines since then
-	err := l.holding(nil, func(r Row) bool {
+	err := l.holding(nil, func(r Row) {
 		if r.At.After(last) { // an undo appends the time of the text that it brings back
 			last = r.At
 		}
@@ -50,7 +50,7 @@ func Plan(ctx context.Context, l *Ledger, keeper *undo.Keeper, open func(string)
 		it := byRef[key]
 		if it == nil {
 			if r.At.Before(since) || !r.Made(source) {
-				return true
+				return
 			}
 			it = &item{store: r.Store, id: r.ID, at: map[Row]int{}}
 			byRef[key] = it
@@ -61,7 +61,6 @@ func Plan(ctx context.Context, l *Ledger, keeper *undo.Keeper, open func(string)
 		}
 		it.at[r] = len(it.rows)
 		it.rows = append(it.rows, r)
-		return true
 	}, func() { damaged++ })
 	if err != nil {
 		return nil, err
@@ -87,13 +86,12 @@ func Plan(ctx context.Context, l *Ledger, keeper *undo.Keeper, open func(string)
 // LastWrites returns the time of each source's newest write, and nothing for a source without one.
 func LastWrites(l *Ledger, sources []string) (map[string]time.Time, error) {
 	out := map[string]time.Time{}
-	err := l.All(func(r Row) bool {
+	err := l.All(func(r Row) {
 		for _, s := range sources {
 			if r.Made(s) && r.At.After(out[s]) { // an undo appends the time of the text that it brings back
 				out[s] = r.At
 			}
 		}
-		return true
 	})
 	return out, err
 }

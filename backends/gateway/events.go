@@ -12,7 +12,7 @@ import (
 
 	"memdesk/internal/atomicfile"
 	"memdesk/internal/clock"
-	"memdesk/internal/eventlog"
+	"memdesk/internal/linefile"
 	"memdesk/model"
 )
 
@@ -60,7 +60,7 @@ func (j *journal) note(name string, payload ...model.Field) error {
 	}
 	b, err := json.Marshal(stored{At: e.At, Name: name, Payload: model.Values(payload)})
 	if err == nil {
-		err = eventlog.Append(j.path, b)
+		err = j.file().Add(append(b, '\n'))
 	}
 	if err != nil {
 		return model.Errorf(model.Internal, "event", "the event %s could not be stored: %w", name, atomicfile.Pathless(err))
@@ -89,22 +89,28 @@ func (j *journal) StoreEvents(ctx context.Context, limit int) ([]model.StoreEven
 	return out, nil
 }
 
+// file is the journal's file; the newest events are in at most two of its size.
+func (j *journal) file() linefile.File { return linefile.File{Path: j.path, Most: 1 << 20} }
+
 func (j *journal) read(limit int) ([]model.StoreEvent, error) {
-	lines, err := eventlog.Tail(j.path, limit)
-	if err != nil {
-		return nil, model.Errorf(model.Unavailable, "store-events", "the events cannot be read: %w", atomicfile.Pathless(err))
-	}
 	out := []model.StoreEvent{}
-	for _, line := range lines {
+	err := j.file().Each(func(line []byte) {
 		var s stored
 		if json.Unmarshal(line, &s) != nil { // cut off when its program died
-			continue
+			return
 		}
 		e := model.StoreEvent{At: s.At, Name: s.Name}
 		for _, name := range slices.Sorted(maps.Keys(s.Payload)) {
 			e.Payload = append(e.Payload, model.Field{Name: name, Value: s.Payload[name]})
 		}
 		out = append(out, e)
+	})
+	if err != nil {
+		return nil, model.Errorf(model.Unavailable, "store-events", "the events cannot be read: %w", atomicfile.Pathless(err))
+	}
+	slices.Reverse(out)
+	if limit > 0 && len(out) > limit {
+		out = out[:limit]
 	}
 	return out, nil
 }

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
 
@@ -152,6 +153,24 @@ func stage(fsys FS, path string, data []byte, o Options) (temp string, err error
 func HiddenTemp(base string) string {
 	const room = 255 - len(".") - len(".tmp.") - 16
 	return "." + base[:min(len(base), room)] + ".tmp." + Suffix()
+}
+
+// Sweep removes what killed writes of a file left in its directory: temporary siblings with the default name, of all
+// files for an empty base. Nobody may be writing there. An absent directory has none.
+func Sweep(fsys FS, dir, base string) error {
+	entries, err := fsys.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		rest, ours := strings.CutPrefix(e.Name(), "."+base)
+		if ours && (strings.HasPrefix(rest, ".tmp.") || base == "" && strings.Contains(rest, ".tmp.")) {
+			if err := remove(fsys, filepath.Join(dir, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Suffix is 16 random hexadecimal digits.

@@ -203,12 +203,11 @@ func (a *app) listRecalls(actor string, since, until time.Time) error {
 	if err != nil {
 		return err
 	}
-	err = a.session.Trace.All(func(r origin.Recall) bool {
+	err = a.session.Trace.All(func(r origin.Recall) {
 		if actor != "" && r.Actor != actor || len(a.flags.stores) > 0 && !slices.Contains(a.flags.stores, r.Store) || r.At.Before(since) || !until.IsZero() && !r.At.Before(until) {
-			return true
+			return
 		}
 		tab.put("recall", recalledRow{newItemAt(r.Store, r.ID), r.Verb, r.Actor, dashed(r.Client), dashed(r.Session), stamp(r.At)})
-		return a.out.Err() == nil
 	})
 	tab.flush()
 	return err
