@@ -47,7 +47,7 @@ var layers = []layer{
 	{"cmd/memdesk-verify", nil}, // readable by itself
 	{"packaging/sbom", nil},
 	{"undo", []string{"internal", "model", "quarantine", "backends"}},
-	{"transfer", []string{"internal/filelock", "internal/safetext", "model"}},
+	{"transfer", []string{"internal/atomicfile", "internal/filelock", "internal/safetext", "model"}},
 	{"work", []string{"model", "work"}},
 	{"jobs", []string{"internal", "model", "quarantine", "backends"}},
 	{"origin", []string{"internal", "model", "quarantine", "backends", "undo"}},

@@ -21,6 +21,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"memdesk/internal/atomicfile"
 	"memdesk/internal/filelock"
 	"memdesk/internal/safetext"
 	"memdesk/model"
@@ -132,7 +133,7 @@ func Export(ctx context.Context, s model.Store, dir string, at time.Time, progre
 	}); err != nil {
 		return m, err
 	}
-	return m, moveDir(part, dir, flushDir)
+	return m, moveDir(part, dir, atomicfile.OS{}.SyncDir)
 }
 
 // newPart makes the directory in which the export to dir is written, and keeps it locked until unlock. It removes what
@@ -215,19 +216,6 @@ func moveDir(from, to string, flush func(dir string) error) error {
 		return err
 	}
 	return flush(filepath.Dir(to))
-}
-
-// flushDir flushes a directory's entries. A file system that has no such call keeps them by other means.
-func flushDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	err = d.Sync()
-	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
-		err = nil
-	}
-	return errors.Join(err, d.Close())
 }
 
 // items writes the items and counts them.

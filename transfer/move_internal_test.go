@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"memdesk/internal/atomicfile"
 )
 
 // TestAnExportIsMovedDurably: its entries are flushed before it gets its name, and the name after.
@@ -21,7 +23,7 @@ func TestAnExportIsMovedDurably(t *testing.T) {
 			t.Errorf("%s is flushed, the export has its name: %v", name, there)
 		}
 		flushed = append(flushed, name)
-		return flushDir(name)
+		return atomicfile.OS{}.SyncDir(name)
 	})
 	if err != nil || !slices.Equal(flushed, []string{part, dir}) {
 		t.Errorf("flushed %q, %v", flushed, err)

@@ -1,11 +1,11 @@
 package undo
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -14,9 +14,9 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"memdesk/internal/atomicfile"
+	"memdesk/internal/exactjson"
 	"memdesk/internal/statedir"
 	"memdesk/model"
 )
@@ -89,7 +89,7 @@ func (k *Keeper) write(e Entry, body string) error {
 	if len(e.Sides) > 0 {
 		e.Item = e.Sides[0].Item
 	}
-	head, err := json.Marshal(e.encoded())
+	head, err := exactjson.Marshal(e)
 	if err != nil {
 		return err
 	}
@@ -98,23 +98,7 @@ func (k *Keeper) write(e Entry, body string) error {
 	return atomicfile.Write(k.path(e.ID), data, 0o600)
 }
 
-// encoded is the entry for JSON, which has no form for an id that is no UTF-8.
-func (e Entry) encoded() Entry {
-	e.Raw, e.Sides = raw(e.Item), slices.Clone(e.Sides)
-	for i := range e.Sides {
-		e.Sides[i].Raw = raw(e.Sides[i].Item)
-	}
-	return e
-}
-
-func raw(id string) []byte {
-	if utf8.ValidString(id) {
-		return nil
-	}
-	return []byte(id)
-}
-
-// decoded is the entry as it was, from its JSON.
+// decoded is the entry of a line, also of earlier versions.
 func (e Entry) decoded() Entry {
 	if e.Raw != nil {
 		e.Item = string(e.Raw)
@@ -162,7 +146,7 @@ func (k *Keeper) read(id string) (Entry, string, error) {
 	}
 	head, body, found := bytes.Cut(data, []byte("\n"))
 	var e Entry
-	if err := json.Unmarshal(head, &e); err != nil || !found {
+	if err := exactjson.Unmarshal(head, &e); err != nil || !found {
 		return Entry{}, "", errors.New("its first line is damaged")
 	}
 	return e.decoded(), string(body), nil
@@ -230,8 +214,12 @@ func (k *Keeper) head(id string) (Entry, error) {
 		return Entry{}, err
 	}
 	defer f.Close()
+	line, err := bufio.NewReader(f).ReadBytes('\n')
 	var e Entry
-	if err := json.NewDecoder(f).Decode(&e); err != nil {
+	if err == nil {
+		err = exactjson.Unmarshal(line, &e)
+	}
+	if err != nil {
 		return Entry{}, err
 	}
 	return e.decoded(), nil

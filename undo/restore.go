@@ -55,15 +55,11 @@ func (k *Keeper) Restore(ctx context.Context, open func(name string) (model.Stor
 			return out, k.unmade(e, &out)
 		}
 	}
-	if e.Existed {
-		meta := writable(e.Meta)
-		if e.After == model.Absent { // for a new item, fields that the store keeps itself are ignored or needed
-			meta = e.Meta
-		}
-		out.Result, out.Again, err = k.Retain(ctx, s, model.RetainRequest{ID: e.Item, Content: body, Mode: model.Replace, IfMatch: e.After, Meta: meta, Binary: asBytes(s, body), Restore: true, Beside: e.Beside})
+	if c := reverse(s, e.Side, body, e.After); c.Retain != nil {
+		out.Result, out.Again, err = k.Retain(ctx, s, *c.Retain)
 	} else {
 		var res model.ForgetResult
-		res, out.Again, err = k.Forget(ctx, s, model.ForgetRequest{ID: e.Item, IfMatch: e.After, Beside: e.Beside})
+		res, out.Again, err = k.Forget(ctx, s, *c.Forget)
 		if err == nil && res.Removed == 0 {
 			err = model.Errorf(model.Conflict, "undo", "%q, which the change created, is gone: somebody else removed it", e.Item)
 		}
@@ -181,22 +177,17 @@ func restoreParts(ctx context.Context, s model.Store, e Entry) (back int64, lost
 	return back, lost, warnings
 }
 
-// writable leaves out the store's own fields.
-func writable(meta []model.Field) []model.Field {
-	return slices.DeleteFunc(slices.Clone(meta), func(f model.Field) bool { return f.ReadOnly })
-}
-
 // reverse is the change that restores a side, which stands at revision now. That revision is the act's own or was read,
 // so it counts as seen: a text that had a finding of the scanner and still has it can be put back.
 func reverse(s model.Store, side Side, text string, now model.Revision) Change {
 	if !side.Existed {
 		return Change{Forget: &model.ForgetRequest{ID: side.Item, IfMatch: now, Beside: side.Beside}}
 	}
-	meta := writable(side.Meta)
-	if side.Op == model.OpForget {
-		meta = side.Meta
+	meta := side.Meta
+	if side.Op != model.OpForget { // for a new item, fields that the store keeps itself are ignored or needed
+		meta = slices.DeleteFunc(slices.Clone(meta), func(f model.Field) bool { return f.ReadOnly })
 	}
-	return Change{Retain: &model.RetainRequest{ID: side.Item, Content: text, IfMatch: now, Meta: meta, Binary: asBytes(s, text), Restore: true, Beside: side.Beside}}
+	return Change{Retain: &model.RetainRequest{ID: side.Item, Content: text, Mode: model.Replace, IfMatch: now, Meta: meta, Binary: asBytes(s, text), Restore: true, Beside: side.Beside}}
 }
 
 // Reverse is the change that restores an item to its state before entry e's change, which left the item at

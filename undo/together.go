@@ -60,15 +60,21 @@ func (k *Keeper) Together(ctx context.Context, s model.Store, op model.Op, chang
 	return k.together(ctx, s, Entry{Side: Side{Op: op}}, changes)
 }
 
-func (k *Keeper) together(ctx context.Context, s model.Store, all Entry, changes []Change) ([]model.RetainResult, Entry, error) {
+// keepAll is lookAll, and saves the entry unless it is empty.
+func (k *Keeper) keepAll(ctx context.Context, s model.Store, all Entry, changes []Change, left map[int]error) (Entry, string, error) {
 	if s.Browser == nil {
-		return nil, Entry{}, model.Errorf(model.Unsupported, "undo", "the store cannot show its items, so nothing could be kept")
+		return Entry{}, "", model.Errorf(model.Unsupported, "undo", "the store cannot show its items, so nothing could be kept")
 	}
-	e, body, err := k.lookAll(ctx, s, all, changes, nil)
+	e, body, err := k.lookAll(ctx, s, all, changes, left)
+	if err == nil && len(e.Sides) > 0 {
+		e, err = k.save(s, e, body)
+	}
+	return e, body, err
+}
+
+func (k *Keeper) together(ctx context.Context, s model.Store, all Entry, changes []Change) ([]model.RetainResult, Entry, error) {
+	e, body, err := k.keepAll(ctx, s, all, changes, nil)
 	if err != nil {
-		return nil, Entry{}, err
-	}
-	if e, err = k.save(s, e, body); err != nil {
 		return nil, Entry{}, err
 	}
 	results := make([]model.RetainResult, len(changes))
@@ -88,19 +94,13 @@ func (k *Keeper) together(ctx context.Context, s model.Store, all Entry, changes
 // Possible is Together without the rollback: a change that cannot be made stays out, and left says why, by its
 // place. The entry holds the others; it is empty where there are none.
 func (k *Keeper) Possible(ctx context.Context, s model.Store, op model.Op, changes []Change) (left map[int]error, e Entry, err error) {
-	if s.Browser == nil {
-		return nil, Entry{}, model.Errorf(model.Unsupported, "undo", "the store cannot show its items, so nothing could be kept")
-	}
 	left = map[int]error{}
-	e, body, err := k.lookAll(ctx, s, Entry{Side: Side{Op: op}}, changes, left)
+	e, body, err := k.keepAll(ctx, s, Entry{Side: Side{Op: op}}, changes, left)
 	if err != nil {
 		return nil, Entry{}, err
 	}
 	if len(e.Sides) == 0 {
 		return left, Entry{}, nil
-	}
-	if e, err = k.save(s, e, body); err != nil {
-		return nil, Entry{}, err
 	}
 	texts, made := e.Bodies(body), []Side(nil)
 	var kept strings.Builder

@@ -55,7 +55,7 @@ type Entry struct {
 // entry's body, or a part of it.
 type Side struct {
 	Item string   `json:"id"`
-	Raw  []byte   `json:"raw_id,omitempty"` // the id where it is no UTF-8; only in the file
+	Raw  []byte   `json:"raw_id,omitempty"` // the id where it is no UTF-8, in files of earlier versions
 	Op   model.Op `json:"op"`
 	// Was is the item's id before the change, where the change gives it another. Until the change is confirmed the item has one
 	// of the two.

@@ -72,8 +72,8 @@ func mapped(v reflect.Value, f func(string) string) reflect.Value {
 			out.Elem().Set(mapped(v.Elem(), f))
 		}
 	case reflect.Slice:
-		if v.IsNil() || v.Type().Elem().Kind() == reflect.Uint8 {
-			break // bytes are base64 in JSON already
+		if v.IsNil() || v.Type().Elem().Kind() <= reflect.Complex128 {
+			break // numbers; bytes are base64 in JSON already
 		}
 		out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
 		for i := range v.Len() {
