@@ -53,7 +53,7 @@ func (p *Paths) Lock(store string) (unlock func(), err error) {
 	if err := p.file.Begin(); err != nil {
 		return nil, err
 	}
-	if unlock, err = filelock.Hold(p.file.Path+".make."+store+".lock", true); err != nil {
+	if unlock, err = filelock.Hold(context.Background(), p.file.Path+".make."+store+".lock", true); err != nil {
 		err = model.Errorf(model.Locked, "name", "another program makes a name in the store, or the lock cannot be taken: %w", err)
 	}
 	return unlock, err

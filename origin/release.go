@@ -4,17 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"time"
 
-	"memdesk/internal/atomicfile"
+	"memdesk/internal/filelock"
 	"memdesk/model"
 	"memdesk/quarantine"
 	"memdesk/quarantine/review"
 	"memdesk/undo"
 )
-
-// releaseWait bounds the wait for another release.
-const releaseWait = 10 * time.Second
 
 // Release makes a held write, with the text that an operator has edited, or with its own. What the item then
 // holds more than before must pass the scanner. From then on the write is trusted, since an operator let it in; an
@@ -24,8 +20,8 @@ func (s *Shelf) Release(ctx context.Context, keeper *undo.Keeper, store model.St
 	if _, err := s.Get(id); err != nil { // then there may be no place for a lock
 		return review.Release{}, err
 	}
-	unlock, err := atomicfile.Lock(ctx, s.dir+".lock", releaseWait) // two releases of one entry would write it twice
-	if errors.Is(err, atomicfile.ErrHeld) {
+	unlock, err := filelock.Hold(ctx, s.dir+".lock", true) // two releases of one entry would write it twice
+	if errors.Is(err, filelock.ErrHeld) {
 		err = model.Errorf(model.Locked, "release", "another release is under way")
 	}
 	if err != nil {

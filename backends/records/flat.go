@@ -15,6 +15,7 @@ import (
 
 	"memdesk/backends/internal/litefile"
 	"memdesk/internal/atomicfile"
+	"memdesk/internal/filelock"
 	"memdesk/internal/statedir"
 	"memdesk/model"
 )
@@ -95,8 +96,8 @@ func LockFile(ctx context.Context, op, dir, kind, path string) (release func(), 
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, litefile.Worded(op, err)
 	}
-	release, err = atomicfile.Lock(ctx, lockPath(dir, kind, path), 10*time.Second)
-	if errors.Is(err, atomicfile.ErrHeld) {
+	release, err = filelock.Hold(ctx, lockPath(dir, kind, path), true)
+	if errors.Is(err, filelock.ErrHeld) {
 		return nil, model.Errorf(model.Locked, op, "another memdesk is changing the file")
 	}
 	return release, litefile.Worded(op, err)

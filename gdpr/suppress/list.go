@@ -160,7 +160,7 @@ func (l *List) begun() bool {
 func (l *List) alone() (unlock func(), err error) {
 	f, err := atomicfile.Open(l.path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
 	if err == nil {
-		err = filelock.Wait(f, true)
+		err = filelock.Wait(context.Background(), f, true)
 	}
 	if err != nil {
 		_ = f.Close()

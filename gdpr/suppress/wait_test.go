@@ -19,7 +19,7 @@ func TestReadingWaitsForNoOtherProcess(t *testing.T) {
 	if err != nil || l.Add(key, key.Pseudonym("ana"), "er-1", time.Unix(0, 0), "ana") != nil {
 		t.Fatal("no list", err)
 	}
-	unlock, err := filelock.Hold(path+".lock", true)
+	unlock, err := filelock.Hold(t.Context(), path+".lock", true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,13 +2,11 @@ package atomicfile
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 )
 
 // ErrMoved says that a file differs from the one that the caller has seen.
@@ -68,29 +66,4 @@ func Swap(path string, want, data []byte) (came []byte, aside string, err error)
 		err = fmt.Errorf("%w: %w", ErrUnsynced, err)
 	}
 	return now, aside, err
-}
-
-// ErrHeld says that another process holds a lock.
-var ErrHeld = errors.New("another process holds the lock")
-
-// Lock takes the exclusive lock of a lock file, made where it is absent, and waits for it. ErrHeld after that
-// wait, or when the context ends.
-func Lock(ctx context.Context, path string, wait time.Duration) (release func(), err error) {
-	f, err := OS{}.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	for deadline := time.Now().Add(wait); ; time.Sleep(5 * time.Millisecond) {
-		got, err := f.TryLock(true)
-		switch {
-		case got:
-			return func() { _ = f.Close() }, nil
-		case err == nil && ctx.Err() == nil && time.Now().Before(deadline):
-			continue
-		case err == nil:
-			err = ErrHeld
-		}
-		_ = f.Close() // nothing was written to it
-		return nil, err
-	}
 }

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"memdesk/internal/atomicfile"
 )
@@ -36,21 +35,4 @@ func TestSwap(t *testing.T) {
 	if got := names(t, filepath.Dir(path)); len(got) != 1 {
 		t.Errorf("beside the file stay %q", got)
 	}
-}
-
-// TestLock must admit one holder at a time.
-func TestLock(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "lock")
-	release, err := atomicfile.Lock(t.Context(), path, time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := atomicfile.Lock(t.Context(), path, 0); !errors.Is(err, atomicfile.ErrHeld) {
-		t.Errorf("two hold the lock: %v", err)
-	}
-	release()
-	if release, err = atomicfile.Lock(t.Context(), path, time.Minute); err != nil {
-		t.Fatal(err)
-	}
-	release()
 }

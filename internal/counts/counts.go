@@ -3,6 +3,7 @@
 package counts
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -68,7 +69,7 @@ func (c *Counts) save(fresh map[string]int64) error {
 	if err := os.MkdirAll(filepath.Dir(c.path), 0o700); err != nil {
 		return err
 	}
-	release, err := filelock.Hold(c.path+".lock", true)
+	release, err := filelock.Hold(context.Background(), c.path+".lock", true)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func TestSeveralProcessesAdd(t *testing.T) {
 // TestAnAdditionWaitsForNoFile: another process may hold the file for as long as it likes.
 func TestAnAdditionWaitsForNoFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "calls.json")
-	release, err := filelock.Hold(path+".lock", true)
+	release, err := filelock.Hold(t.Context(), path+".lock", true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@
 package filelock
 
 import (
+	"context"
 	"errors"
 	"os"
 	"syscall"
@@ -24,28 +25,32 @@ func Try(f *os.File, exclusive bool) (bool, error) {
 // patience bounds Wait: a stopped process would keep all others waiting for as long as it likes.
 const patience = 10 * time.Second
 
-// Wait takes the lock, exclusive or shared, once it is free. After ten seconds it gives up.
-func Wait(f *os.File, exclusive bool) error {
-	pause := time.Millisecond
-	for end := time.Now().Add(patience); ; pause = min(2*pause, 16*time.Millisecond) {
-		got, err := Try(f, exclusive)
-		switch {
-		case got || err != nil:
+// ErrHeld says that another process holds a lock.
+var ErrHeld = errors.New("another process holds the lock")
+
+// Wait takes the lock, exclusive or shared, once it is free. ErrHeld after ten seconds, or when ctx ends.
+func Wait(ctx context.Context, f *os.File, exclusive bool) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for pause := time.Millisecond; ; pause = min(2*pause, 16*time.Millisecond) {
+		if got, err := Try(f, exclusive); got || err != nil {
 			return err
-		case !time.Now().Before(end):
-			return errors.New("another process holds the lock")
 		}
-		time.Sleep(pause)
+		select {
+		case <-ctx.Done():
+			return ErrHeld
+		case <-time.After(pause):
+		}
 	}
 }
 
 // Hold waits for the lock of a lock file, which is made where it is absent.
-func Hold(path string, exclusive bool) (release func(), err error) {
+func Hold(ctx context.Context, path string, exclusive bool) (release func(), err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if err := Wait(f, exclusive); err != nil {
+	if err := Wait(ctx, f, exclusive); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return func() { _ = Close(f) }, nil

@@ -1,6 +1,7 @@
 package filelock_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -36,7 +37,7 @@ func TestTry(t *testing.T) {
 		if err := filelock.Close(a); err != nil {
 			t.Error(err)
 		}
-		if err := filelock.Wait(b, true); err != nil {
+		if err := filelock.Wait(t.Context(), b, true); err != nil {
 			t.Errorf("%+v: after the first: %v", c, err)
 		}
 		if err := filelock.Close(b); err != nil {
@@ -69,21 +70,21 @@ func TestCloseUnlocksCopies(t *testing.T) {
 // TestWaitGivesUp: a stopped process may hold a lock for good.
 func TestWaitGivesUp(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	release, err := filelock.Hold(path, true)
+	release, err := filelock.Hold(t.Context(), path, true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	other := open(t, path)
 	synctest.Test(t, func(t *testing.T) {
-		if _, err := filelock.Hold(path, false); err == nil {
+		if _, err := filelock.Hold(t.Context(), path, false); err == nil {
 			t.Error("the lock was taken twice")
 		}
-		if err := filelock.Wait(other, true); err == nil {
-			t.Error("the lock was taken twice")
+		if err := filelock.Wait(t.Context(), other, true); !errors.Is(err, filelock.ErrHeld) {
+			t.Errorf("the lock was taken twice: %v", err)
 		}
 	})
 	release()
-	if release, err = filelock.Hold(path, true); err != nil {
+	if release, err = filelock.Hold(t.Context(), path, true); err != nil {
 		t.Fatal(err)
 	}
 	release()

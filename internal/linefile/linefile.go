@@ -4,6 +4,7 @@ package linefile
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -47,14 +48,14 @@ func (f File) Add(lines []byte) error {
 	if err := f.Begin(); err != nil {
 		return err
 	}
-	unlock, err := filelock.Hold(f.Path+lockFile, false)
+	unlock, err := filelock.Hold(context.Background(), f.Path+lockFile, false)
 	if err != nil {
 		return err
 	}
 	defer func() { unlock() }()
 	if f.full() {
 		unlock()
-		if unlock, err = filelock.Hold(f.Path+lockFile, true); err != nil {
+		if unlock, err = filelock.Hold(context.Background(), f.Path+lockFile, true); err != nil {
 			unlock = func() {}
 			return err
 		}
@@ -115,7 +116,7 @@ func (f File) Erase(match func(line []byte) bool) (gone int, err error) {
 			return 0, err
 		}
 	}
-	unlock, err := filelock.Hold(f.Path+lockFile, true)
+	unlock, err := filelock.Hold(context.Background(), f.Path+lockFile, true)
 	if err != nil {
 		return 0, err
 	}

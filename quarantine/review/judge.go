@@ -285,7 +285,7 @@ func (j *Judge) Set(bounds ...Threshold) error {
 	if err := j.ready(); err != nil {
 		return err
 	}
-	unlock, err := filelock.Hold(j.path(boundsFile)+".lock", true) // another process may set those of another store
+	unlock, err := filelock.Hold(context.Background(), j.path(boundsFile)+".lock", true) // another process may set those of another store
 	if err != nil {
 		return err
 	}
