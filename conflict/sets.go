@@ -17,34 +17,23 @@ type compared struct {
 // compareSets reads and compares the sets of copies, a few at a time, and returns the results in their order.
 func (l *list) compareSets(sets [][]paired, emit func(Copy) bool) (bool, error) {
 	ctx, stop := context.WithCancel(l.ctx)
-	type job struct {
-		set []paired
-		out chan compared
-	}
-	workers := min(runtime.GOMAXPROCS(0), len(sets))
-	jobs, order := make(chan job), make(chan chan compared, 4*max(workers, 1))
+	order := make(chan chan compared, runtime.GOMAXPROCS(0)) // so many are compared, beside the one that is awaited
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer stop()
-	for range workers {
-		wg.Go(func() {
-			for j := range jobs {
-				copies, err := l.set(ctx, j.set)
-				j.out <- compared{copies, err}
-			}
-		})
-	}
 	wg.Go(func() {
 		defer close(order)
-		defer close(jobs)
 		for _, set := range sets {
-			j := job{set, make(chan compared, 1)}
+			out := make(chan compared, 1)
 			select {
-			case order <- j.out:
+			case order <- out:
 			case <-ctx.Done():
 				return
 			}
-			jobs <- j // a worker is always free to take it
+			wg.Go(func() {
+				copies, err := l.set(ctx, set)
+				out <- compared{copies, err}
+			})
 		}
 	})
 	for out := range order {

@@ -1,7 +1,6 @@
 package review
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,6 +18,7 @@ import (
 
 	"memdesk/internal/atomicfile"
 	"memdesk/internal/filelock"
+	"memdesk/internal/linefile"
 	"memdesk/model"
 	"memdesk/quarantine"
 	"memdesk/quarantine/signal"
@@ -49,9 +49,11 @@ type Judge struct {
 
 	mu      sync.Mutex
 	cleared map[string]bool
+	decided linefile.Follower // of cleared
 	bounds  []Threshold
-	problem error                  // why the thresholds cannot be read
-	files   map[string]os.FileInfo // as last read; a nil one is absent
+	problem error       // why the thresholds cannot be read
+	file    os.FileInfo // of the thresholds, as last read; nil: absent
+	read    bool
 }
 
 // JudgeOptions configure a Judge.
@@ -255,9 +257,6 @@ func (j *Judge) Clear(at time.Time, texts ...string) error {
 		return err
 	}
 	var out []byte
-	if old, err := atomicfile.ReadFile(j.path(clearedFile)); err == nil && len(old) > 0 && old[len(old)-1] != '\n' {
-		out = append(out, '\n') // a crash has cut the last line
-	}
 	for _, t := range texts {
 		line, err := json.Marshal(Cleared{SHA256: quarantine.Sum(t), Rules: signal.RuleVersion, At: at.UTC()})
 		if err != nil {
@@ -265,16 +264,7 @@ func (j *Judge) Clear(at time.Time, texts ...string) error {
 		}
 		out = append(append(out, line...), '\n')
 	}
-	f, err := atomicfile.Open(j.path(clearedFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(out)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	j.files = nil
-	return nil
+	return linefile.File{Path: j.path(clearedFile)}.Add(out)
 }
 
 // Set replaces the thresholds of the same stores and tiers. It does not overwrite thresholds that it cannot
@@ -290,7 +280,7 @@ func (j *Judge) Set(bounds ...Threshold) error {
 		return err
 	}
 	defer unlock()
-	j.files = nil
+	j.read = false
 	j.load()
 	if err := errors.Join(j.problem, checkBounds(bounds)); err != nil {
 		return err
@@ -361,21 +351,18 @@ func (j *Judge) load() {
 	if j.dir == "" {
 		return
 	}
-	if j.files == nil {
-		j.files = map[string]os.FileInfo{}
-	}
-	if j.changed(clearedFile) {
-		j.cleared = map[string]bool{}
-		if b, err := atomicfile.ReadFile(j.path(clearedFile)); err == nil {
-			for line := range bytes.Lines(b) {
-				var c Cleared
-				if json.Unmarshal(line, &c) == nil && c.Rules == signal.RuleVersion {
-					j.cleared[c.SHA256] = true
-				}
-			}
+	anew := func() { j.cleared = map[string]bool{} }
+	err := j.decided.Look(j.path(clearedFile), anew, func(line []byte) {
+		var c Cleared
+		if json.Unmarshal(line, &c) == nil && c.Rules == signal.RuleVersion {
+			j.cleared[c.SHA256] = true
 		}
+	})
+	if err != nil {
+		j.decided = linefile.Follower{}
+		anew()
 	}
-	if j.changed(boundsFile) {
+	if j.changed() {
 		j.bounds, j.problem = nil, nil
 		b, err := atomicfile.ReadFile(j.path(boundsFile))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -395,19 +382,16 @@ func (j *Judge) load() {
 	}
 }
 
-// changed reports whether a file differs from the one last read, and remembers it.
-func (j *Judge) changed(name string) bool {
-	now, err := os.Stat(j.path(name))
+// changed reports whether the thresholds' file differs from the one last read, and remembers it.
+func (j *Judge) changed() bool {
+	now, err := os.Stat(j.path(boundsFile))
 	if err != nil {
 		now = nil
 	}
-	was, read := j.files[name]
-	j.files[name] = now
-	switch {
-	case !read:
-		return true
-	case was == nil || now == nil:
-		return was != nil || now != nil
+	was, read := j.file, j.read
+	j.file, j.read = now, true
+	if !read || was == nil || now == nil {
+		return !read || was != now
 	}
 	return !os.SameFile(was, now) || was.Size() != now.Size() || !was.ModTime().Equal(now.ModTime())
 }
