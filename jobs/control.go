@@ -49,7 +49,7 @@ func (r *Runner) ask(ctx context.Context, id ID, what string) (err error) {
 	return atomicfile.Pathless(atomicfile.WriteFS(r.fs, r.controlPath(id), []byte(what), atomicfile.Options{}))
 }
 
-func (j *job) obey(what string) error {
+func (j *Handle) obey(what string) error {
 	switch what {
 	case askCancel:
 		if j.over() { // its journal says so already, though its goroutine is still ending
@@ -65,7 +65,7 @@ func (j *job) obey(what string) error {
 }
 
 // obey watches for other processes' requests until the job ends.
-func (r *Runner) obey(ctx context.Context, j *job) {
+func (r *Runner) obey(ctx context.Context, j *Handle) {
 	defer r.wg.Done()
 	t := time.NewTicker(r.poll)
 	defer t.Stop()
@@ -127,7 +127,7 @@ func (r *Runner) Watch(ctx context.Context, id ID) (<-chan Status, error) {
 	return out, nil
 }
 
-func (j *job) watch(ctx context.Context, out chan<- Status) {
+func (j *Handle) watch(ctx context.Context, out chan<- Status) {
 	defer close(out)
 	for {
 		st, changed, ended := j.look()

@@ -56,7 +56,7 @@ func TestAJobRecoveredAtItsEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	recovered := &job{}
+	recovered := &Handle{}
 	r.mu.Lock()
 	r.live[id] = recovered
 	r.mu.Unlock()

@@ -16,9 +16,10 @@ const progressEvery = time.Second
 
 // Handle is a running job, for its work; safe for concurrent use.
 type Handle struct {
-	id    ID
-	clock clock.Clock
-	first entry
+	id     ID
+	clock  clock.Clock
+	cancel context.CancelCauseFunc
+	first  entry
 
 	mu      sync.Mutex
 	journal *journal

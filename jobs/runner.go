@@ -38,16 +38,10 @@ type Runner struct {
 	swept sync.Once
 
 	mu     sync.Mutex
-	live   map[ID]*job
+	live   map[ID]*Handle
 	ended  map[ID]error // why ended jobs of this process did not come to their end: a journal holds no text of an error
 	closed bool
 	wg     sync.WaitGroup
-}
-
-// job is a Handle with the means to stop it.
-type job struct {
-	*Handle
-	cancel context.CancelCauseFunc
 }
 
 // parallel is how many jobs of a runner run at once; the others are queued.
@@ -65,7 +59,7 @@ func Open(o Options) (*Runner, error) {
 		o.FS = atomicfile.OS{}
 	}
 	return &Runner{
-		fs: o.FS, clock: o.Clock, dir: o.Dir, poll: cmp.Or(o.Poll, 250*time.Millisecond), slots: make(chan struct{}, parallel), live: map[ID]*job{}, ended: map[ID]error{},
+		fs: o.FS, clock: o.Clock, dir: o.Dir, poll: cmp.Or(o.Poll, 250*time.Millisecond), slots: make(chan struct{}, parallel), live: map[ID]*Handle{}, ended: map[ID]error{},
 	}, nil
 }
 
@@ -139,25 +133,24 @@ func (r *Runner) Recover(ctx context.Context, id ID, s Spec) error {
 // launch hands the journal to a goroutine of its own.
 func (r *Runner) launch(ctx context.Context, id ID, j *journal, first, now entry, s Spec) error {
 	now.Kind, now.Title, now.Salt = "", "", ""
-	h := &Handle{id: id, clock: r.clock, first: first, journal: j, now: now, changed: make(chan struct{})}
 	run, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	h := &Handle{id: id, clock: r.clock, cancel: cancel, first: first, journal: j, now: now, changed: make(chan struct{})}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		cancel(ErrClosed)
 		return errors.Join(ErrClosed, j.f.Close())
 	}
-	jb := &job{Handle: h, cancel: cancel}
-	r.live[id] = jb
+	r.live[id] = h
 	delete(r.ended, id)
 	r.wg.Add(2)
-	go r.obey(run, jb)
-	go r.run(run, jb, s)
+	go r.obey(run, h)
+	go r.run(run, h, s)
 	return nil
 }
 
 // run waits for a slot, works, and journals the end.
-func (r *Runner) run(ctx context.Context, j *job, s Spec) {
+func (r *Runner) run(ctx context.Context, j *Handle, s Spec) {
 	defer r.wg.Done()
 	defer j.cancel(nil)
 	err := r.work(ctx, j, s)
@@ -184,7 +177,7 @@ func (r *Runner) run(ctx context.Context, j *job, s Spec) {
 	}
 }
 
-func (r *Runner) work(ctx context.Context, j *job, s Spec) error {
+func (r *Runner) work(ctx context.Context, j *Handle, s Spec) error {
 	select {
 	case r.slots <- struct{}{}:
 		defer func() { <-r.slots }()
@@ -197,7 +190,7 @@ func (r *Runner) work(ctx context.Context, j *job, s Spec) error {
 	if err := j.Wait(ctx); err != nil {
 		return err
 	}
-	return guarded(ctx, j.Handle, s)
+	return guarded(ctx, j, s)
 }
 
 // errPanic carries no value of the panic: it may hold content.
@@ -342,7 +335,7 @@ func (r *Runner) Sweep(ctx context.Context, t time.Time) (int, error) {
 // Owns reports whether this runner has the job: it ends with Close, and keeps the job until it has ended.
 func (r *Runner) Owns(id ID) bool { return r.mine(id) != nil }
 
-func (r *Runner) mine(id ID) *job {
+func (r *Runner) mine(id ID) *Handle {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.live[id]
