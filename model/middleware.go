@@ -101,21 +101,30 @@ func (s Store) Wrap(m ...Middleware) Store {
 func (s Store) wrap(m Middleware) Store {
 	w := wrapped{store: &s, around: m}
 	out := s
-	if s.Provider != nil {
-		out.Provider = wrappedProvider{w, s.Provider}
-	}
-	if s.Browser != nil {
-		out.Browser = wrappedBrowser{w, s.Browser}
-	}
-	if s.History != nil {
-		out.History = wrappedHistory{w, s.History}
-	}
-	if s.Quarantine != nil {
-		out.Quarantine = wrappedQuarantine{w, s.Quarantine}
-	}
-	w.relations(&out)
-	w.maintenance(&out)
+	facet(&out.Provider, func(next Provider) Provider { return wrappedProvider{w, next} })
+	facet(&out.Browser, func(next Browser) Browser { return wrappedBrowser{w, next} })
+	facet(&out.History, func(next History) History { return wrappedHistory{w, next} })
+	facet(&out.Quarantine, func(next Quarantine) Quarantine { return wrappedQuarantine{w, next} })
+	facet(&out.Conflicts, func(next Conflicts) Conflicts { return wrappedConflicts{w, next} })
+	facet(&out.Subjects, func(next Subjects) Subjects { return wrappedSubjects{w, next} })
+	facet(&out.Names, func(next Namer) Namer { return wrappedNames{w, next} })
+	facet(&out.Texts, func(next Texts) Texts { return wrappedTexts{w, next} })
+	facet(&out.Graph, func(next Graph) Graph { return wrappedGraph{w, next} })
+	facet(&out.Work, func(next Work) Work { return wrappedWork{w, next} })
+	facet(&out.Events, func(next Events) Events { return wrappedEvents{w, next} })
+	facet(&out.Watcher, func(next Watcher) Watcher { return wrappedWatcher{w, next} })
+	facet(&out.Maintainer, func(next Maintainer) Maintainer { return wrappedMaintainer{w, next} })
+	facet(&out.Reindexer, func(next Reindexer) Reindexer { return wrappedReindexer{w, next} })
+	facet(&out.Repairer, func(next Repairer) Repairer { return wrappedRepairer{w, next} })
+	facet(&out.Migrator, func(next Migrator) Migrator { return wrappedMigrator{w, next} })
 	return out
+}
+
+// facet wraps a facet that the store has.
+func facet[F any](f *F, wrap func(next F) F) {
+	if any(*f) != nil {
+		*f = wrap(*f)
+	}
 }
 
 type wrapped struct {

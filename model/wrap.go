@@ -14,51 +14,6 @@ type pair[A, B any] struct {
 	b B
 }
 
-// relations wraps the facets of relate.go that the store has.
-func (w wrapped) relations(out *Store) {
-	s := w.store
-	if s.Conflicts != nil {
-		out.Conflicts = wrappedConflicts{w, s.Conflicts}
-	}
-	if s.Subjects != nil {
-		out.Subjects = wrappedSubjects{w, s.Subjects}
-	}
-	if s.Names != nil {
-		out.Names = wrappedNames{w, s.Names}
-	}
-	if s.Texts != nil {
-		out.Texts = wrappedTexts{w, s.Texts}
-	}
-	if s.Graph != nil {
-		out.Graph = wrappedGraph{w, s.Graph}
-	}
-	if s.Work != nil {
-		out.Work = wrappedWork{w, s.Work}
-	}
-	if s.Events != nil {
-		out.Events = wrappedEvents{w, s.Events}
-	}
-	if s.Watcher != nil {
-		out.Watcher = wrappedWatcher{w, s.Watcher}
-	}
-}
-
-// maintenance wraps the facets of maintain.go that the store has.
-func (w wrapped) maintenance(out *Store) {
-	if w.store.Maintainer != nil {
-		out.Maintainer = wrappedMaintainer{w, w.store.Maintainer}
-	}
-	if w.store.Reindexer != nil {
-		out.Reindexer = wrappedReindexer{w, w.store.Reindexer}
-	}
-	if w.store.Repairer != nil {
-		out.Repairer = wrappedRepairer{w, w.store.Repairer}
-	}
-	if w.store.Migrator != nil {
-		out.Migrator = wrappedMigrator{w, w.store.Migrator}
-	}
-}
-
 type wrappedConflicts struct {
 	wrapped
 	next Conflicts
