@@ -36,7 +36,7 @@ const commandWords = "a command, with completion and history; the help lists the
 func (a *App) global() []act.Act {
 	return append(append(a.paneBindings(),
 		act.Back.With(func() string {
-			return act.When(a.Side == nil && a.pane().Outermost(), "nothing to go back to (q leaves)")
+			return act.When(a.Side == nil && a.pane().Outermost(), "nothing to go back to")
 		}, a.back),
 		act.Act{Keys: []string{"tab"}, Doc: "the next pane that is available", Do: func() tea.Cmd { return a.cycle(1) }},
 		act.Act{Keys: []string{"shift+tab"}, Doc: "the pane before", Do: func() tea.Cmd { return a.cycle(-1) }},

@@ -98,6 +98,9 @@ func (a *App) Page(title string, page *text.Page) tea.Cmd {
 	return ps.Overlay.Pager.Show(page, 0, nil)
 }
 
+// Front is the list on the screen, to read out.
+func (a *App) Front() desk.Readout { return a.pane().(desk.Readout) }
+
 func (a *App) Refresh() tea.Cmd { return a.pane().Refresh() }
 
 func (a *App) Shows(address int) bool { return address == shown(a) }

@@ -67,17 +67,6 @@ func (s *screens) record(at int, p desk.Listing) desk.Pane {
 	return p
 }
 
-// Readout is the pane of a number as a list to read out.
-func (s *screens) Readout(n int) desk.Readout {
-	switch n {
-	case PaneTiers:
-		return s.Tiers.Overview
-	case PaneRecall:
-		return s.Recall
-	}
-	return s.Records[n]
-}
-
 // counts are a store's counts from the tree of tiers.
 func (s *screens) counts(store string) []model.TierCount {
 	return s.Tiers.Overview.Tallies[store].Counts

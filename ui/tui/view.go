@@ -126,23 +126,6 @@ func (l *commandLine) bring(name string) (cmd tea.Cmd, ok bool) {
 	return tea.Batch(append(cmds, a.Enter(n))...), true
 }
 
-// Readout brings a view back as a list to read out; nil where cmd says why not.
-func (l *commandLine) Readout(name string) (list desk.Readout, query string, cmd tea.Cmd) {
-	v, ok := l.views[name]
-	n := paneNamed(v.Pane)
-	if ok && n == PaneRecall { // brought by its question, which is asked once
-		return l.a.Recall, v.Filter, nil
-	}
-	cmd, ok = l.bring(name)
-	switch at := (desk.ScopeOf{Store: v.Store, Tier: v.Tier, Scope: v.Scope}); {
-	case !ok:
-		return nil, "", cmd
-	case v.Store != "":
-		return l.a.Tiers.Readout(at), v.Filter, cmd
-	}
-	return l.a.Readout(n), v.Filter, cmd
-}
-
 func (l *commandLine) viewNames() []string { return slices.Sorted(maps.Keys(l.views)) }
 
 // viewWords say what a view shows, as the line above its list does.

@@ -2,7 +2,6 @@ package desk
 
 import (
 	"context"
-	"strconv"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -76,6 +75,8 @@ type Pane interface {
 type Listing interface {
 	Pane
 	Readout
+	// Address is where answers for the list go.
+	Address() int
 	// Apply shows the list under a filter.
 	Apply(query string) tea.Cmd
 	// Reload fetches the rows again, not the detail.
@@ -84,31 +85,33 @@ type Listing interface {
 	OwnKeys() []act.Act
 }
 
-// Readout reads a list page by page. Rows count from 0 on the last page read. Not safe for concurrent use.
+// Readout is a list for the ear: what the console lists, read from the row at the cursor on. Its rows are called by their
+// keys, so that a number that was said stays with its row.
 type Readout interface {
-	// Address is where answers for the list go.
-	Address() int
+	// Start puts the cursor on the first row, as if nobody had moved it; Move moves it.
+	Start() tea.Cmd
+	Move(by int) tea.Cmd
 	Facts() ListFacts
-	// Begin applies a filter and clears all marks; InvalidInput when the list does not take it,
-	// Unsupported when there is no list. The first page is read after the command has ended.
-	Begin(query string) (tea.Cmd, error)
-	// Changed reports whether an act has changed the filter or the order since the last page.
-	Changed() bool
-	// ReadPage reads the page at a cursor.
-	ReadPage(ctx context.Context, cursor string, limit int) (PageRead, error)
-	// Row is one row of the page as a sentence.
-	Row(n int) safetext.Text
-	// Place puts the cursor on a row and shows the list.
-	Place(n int)
-	// Renew reads one row again where acts do not update it.
-	Renew(ctx context.Context, n int) error
-	// Item is the item of a row; without a store when the row is no item.
-	Item(n int) model.Ref
-	// DetailOf is the whole of a row, for reading.
-	DetailOf(ctx context.Context, n int) *text.Page
+	// Shape differs where another place, filter or order is listed than before.
+	Shape() any
+	// Ahead are the next rows, at most n.
+	Ahead(n int) list.Ahead
+	// Notices are what is to be said of the whole list.
+	Notices() []safetext.Text
+	// Renew reads the rows again where they change without an act.
+	Renew() tea.Cmd
+	// Place puts the cursor on a row; false: it has left the list.
+	Place(key string) bool
+	// Row is the row at the cursor as a sentence.
+	Row() safetext.Text
+	// Item is the item at the cursor; without a store when the row is no item.
+	Item() model.Ref
+	// Whole is all of the row at the cursor, for reading.
+	Whole(ctx context.Context) *text.Page
 	// Marked are the marks on rows; nil where none can be marked.
 	Marked() list.Marked
-	Mark(n int)
+	// Mark marks the row at the cursor.
+	Mark()
 	// Bindings are the keys of the list; an act with a Verb and without Args needs no row.
 	Bindings() []act.Act
 }
@@ -116,37 +119,7 @@ type Readout interface {
 // SpokenRows are the rows of a page that is read out.
 const SpokenRows = 20
 
-// PageOf is a page of n rows that are in memory: the rows from first on.
-func PageOf(n int, cursor string, limit int) (first int, page PageRead) {
-	first, _ = strconv.Atoi(cursor)
-	first = min(first, n)
-	page = PageRead{Rows: min(limit, n-first), Total: model.Count{N: int64(n)}}
-	if next := first + page.Rows; next < n {
-		page.Next = strconv.Itoa(next)
-	}
-	return first, page
-}
-
-// Fixed are the answers of a Readout whose rows are no items, cannot be marked and are in one order.
-type Fixed struct{}
-
-func (Fixed) Changed() bool                    { return false }
-func (Fixed) Renew(context.Context, int) error { return nil }
-func (Fixed) Item(int) model.Ref               { return model.Ref{} }
-func (Fixed) Marked() list.Marked              { return nil }
-func (Fixed) Mark(int)                         {}
-
 // ListFacts are facts about a list, whatever its rows are.
 type ListFacts struct {
-	Name, Noun, Empty string
-}
-
-// PageRead is one page of a Readout.
-type PageRead struct {
-	Rows    int
-	Next    string
-	Total   model.Count
-	Notices []safetext.Text
-	// Problems are what could not be read: the list is incomplete.
-	Problems []string
+	Name, Noun, Empty, Query string
 }

@@ -23,7 +23,7 @@ func (l *linear) perform(k act.Act, argument string) tea.Cmd {
 	return k.Run(argument)
 }
 
-// press does an act of the current list on the numbered rows, else on the marked ones, else on its only row.
+// press does an act of the console on the numbered rows, else on the marked ones, else on the only row.
 func (l *linear) press(a act.Act, argument string) tea.Cmd {
 	k, ok := l.own(a)
 	if !ok {
@@ -32,7 +32,7 @@ func (l *linear) press(a act.Act, argument string) tea.Cmd {
 	if k.Ask != nil {
 		return l.perform(k, argument)
 	}
-	b, marks := l.board, l.board.list.Marked()
+	marks := l.board.list.Marked()
 	which, ok := rowNumbers(argument)
 	whole := k.Args == "" || l.ofList(k) || k.Marks && marks != nil && marks.N() > 0
 	switch {
@@ -41,8 +41,7 @@ func (l *linear) press(a act.Act, argument string) tea.Cmd {
 	case len(which) > 1 && marks == nil:
 		return l.say("Give one number: rows of this list cannot be marked.")
 	case argument == "" && whole:
-		b.list.Place(0)
-	case argument == "" && b.rows == 1:
+	case argument == "" && len(l.board.keys) == 1:
 		which = []int{1}
 	case argument == "":
 		return l.say("Say which: give the number of a row.")
@@ -58,11 +57,11 @@ func (l *linear) press(a act.Act, argument string) tea.Cmd {
 }
 
 // ofList reports whether an act is about all that the list is of, such as the request of a plan, and not about a row.
-func (l *linear) ofList(k act.Act) bool { return l.board.side != nil && strings.HasPrefix(k.Args, "[") }
+func (l *linear) ofList(k act.Act) bool { return l.a.Side != nil && strings.HasPrefix(k.Args, "[") }
 
-// own is the act of the current list with the same word.
+// own is the act of the screen with the same word.
 func (l *linear) own(a act.Act) (act.Act, bool) {
-	acts := l.acts()
+	acts := append(l.acts(), l.a.Keys()...)
 	i := slices.IndexFunc(acts, func(k act.Act) bool { return k.Verb == a.Verb })
 	if i < 0 {
 		return a, false
@@ -86,7 +85,6 @@ func (l *linear) onItem(a act.Act, argument string) tea.Cmd {
 
 // item is the item of a reference or of a number of the last list, or why there is none.
 func (l *linear) item(argument string) (ref model.Ref, why string) {
-	b := l.board
 	n, err := strconv.Atoi(argument)
 	if err != nil {
 		if ref, err = model.ParseRef(argument); err != nil {
@@ -94,33 +92,34 @@ func (l *linear) item(argument string) (ref model.Ref, why string) {
 		}
 		return ref, why
 	}
-	if n < 1 || n > b.rows {
+	b := &l.board
+	if n < 1 || n > len(b.keys) || !b.list.Place(b.keys[n-1]) {
 		return ref, fmt.Sprintf("There is no item %d in the last list.", n)
 	}
-	if ref = b.list.Item(n - 1); ref.Store == "" {
-		why = fmt.Sprintf("The numbers here are of %s: give a reference such as store:id, or list its store.", b.called())
+	if ref = b.list.Item(); ref.Store == "" {
+		why = fmt.Sprintf("The numbers here are of %s: give a reference such as store:id, or list its store.", l.called())
 	}
 	return ref, why
 }
 
 // open reads a row of the last list, or the item of a reference.
 func (l *linear) open(argument string) tea.Cmd {
-	var page *text.Page
-	ref, why := l.item(argument)
-	switch n, err := strconv.Atoi(argument); {
-	case err == nil && !l.at(n):
+	if n, err := strconv.Atoi(argument); err == nil {
+		if l.at(n) {
+			page := l.board.list.Whole(l.ctx)
+			l.seen[l.board.list.Item()] = page.Revision
+			l.read(page)
+			l.offer()
+		}
 		return nil
-	case err == nil:
-		page = l.board.list.DetailOf(l.ctx, n-1)
-		l.read(page)
-		l.offer()
-	case why != "":
-		return l.say("%s", why)
-	default:
-		page = pane.Read(l.ctx, l.a.D.Desk, ref, nil)
-		l.read(page)
 	}
+	ref, why := l.item(argument)
+	if why != "" {
+		return l.say("%s", why)
+	}
+	page := pane.Read(l.ctx, l.a.D.Desk, ref, nil)
 	l.seen[ref] = page.Revision
+	l.read(page)
 	return nil
 }
 
@@ -159,7 +158,7 @@ func (l *linear) reach(which []int, mark bool) bool {
 			return false
 		}
 		if mark {
-			l.board.list.Mark(n - 1)
+			l.board.list.Mark()
 		}
 	}
 	return true

@@ -16,163 +16,71 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// board is the current list, to which numbers refer: one of the console that is read out page by page.
+// board is the page that was read out last, to which numbers refer.
 type board struct {
 	list  desk.Readout
-	side  *tui.Side // the list has no pane of its own
-	query string
-
-	next   string
-	rows   int // of the last page
-	number int // rows read in all
+	shape any      // of the list, as it was read
+	keys  []string // of the rows
+	more  bool     // there are rows behind them
+	told  []string // what could not be looked at, as far as it was said
 }
 
-func (b *board) called() string {
-	if b.side != nil {
-		return b.side.Title
-	}
-	return b.list.Facts().Name
+// another reports whether the list on the screen is not the one that was read last.
+func (l *linear) another() bool {
+	now := l.a.Front()
+	return now != l.board.list || now.Shape() != l.board.shape
 }
 
-// acts are those of the current list, without those that only move the screen: they have no word.
-func (l *linear) acts() []act.Act {
-	return slices.DeleteFunc(l.board.list.Bindings(), func(k act.Act) bool { return k.Verb == "" })
-}
-
-// enter reads a list from its start and keeps the previous one; a failure leaves that one current.
-func (l *linear) enter(b *board) tea.Cmd {
-	was := l.board
-	if b.side != nil {
-		l.say("%s.", b.side.Title)
-	}
-	cmd, err := b.list.Begin(b.query)
-	if err == nil {
-		l.drain(cmd)
-		l.hold(b)
-		err = l.page()
-	}
-	if err != nil {
-		l.hold(was)
-		return l.failed(err)
-	}
-	if was.list != b.list {
-		l.under = append(l.under, was)
-	}
-	l.under = slices.DeleteFunc(l.under, func(u *board) bool { return u.list == b.list }) // its numbers have changed
-	return nil
-}
-
-// list begins the list of a store, a tier, a scope of it.
-func (l *linear) list(words string) tea.Cmd {
-	at, why := l.a.Line.Place(words)
-	if why != "" {
-		l.sentence(l.esc.Line(why))
-		return nil
-	}
-	return l.a.D.Open(at)
-}
-
-// brings reads a list of the console, under a filter.
-func (l *linear) brings(n int) func(string) tea.Cmd {
-	return func(filter string) tea.Cmd { return l.enter(&board{list: l.a.Readout(n), query: filter}) }
-}
-
-// view brings a view back, and reads its list.
-func (l *linear) view(name string) tea.Cmd {
-	list, query, cmd := l.a.Line.Readout(name)
-	l.drain(cmd)
-	if list == nil { // the console has said why
-		return nil
-	}
-	return l.enter(&board{list: list, query: query})
-}
-
-func (l *linear) health(string) tea.Cmd {
-	l.drain(l.a.Tiers.Overview.Refresh()) // how full the tiers are
-	return l.brings(tui.PaneHealth)("")
-}
-
-// refresh asks the stores again and reads the current list from its start.
-func (l *linear) refresh(string) tea.Cmd {
-	l.drain(l.a.Refresh())
-	return l.again()
-}
-
-// again reads the current list from its start.
+// again reads the list on the screen out from its start.
 func (l *linear) again() tea.Cmd {
-	l.board.next, l.board.number = "", 0
-	return l.failed(l.page())
+	now := l.a.Front()
+	if side := l.a.Side; side != nil && now != l.board.list {
+		l.say("%s.", side.Title)
+	}
+	l.drain(now.Start())
+	l.board = board{list: now, shape: now.Shape()}
+	return l.page(true)
 }
 
 func (l *linear) next(string) tea.Cmd {
-	if l.board.next == "" {
+	b := &l.board
+	if !b.more || len(b.keys) == 0 {
 		return l.say("That was the end of the list.")
 	}
-	return l.failed(l.page())
+	b.list.Place(b.keys[len(b.keys)-1])
+	l.drain(b.list.Move(1))
+	return l.page(false)
 }
 
-func (l *linear) filter(words string) tea.Cmd {
-	return l.enter(&board{list: l.board.list, side: l.board.side, query: words})
-}
-
-// hold makes a list current and moves the console there.
-func (l *linear) hold(b *board) {
-	l.board, l.a.Side = b, b.side
-	if b.side == nil {
-		l.a.Active = b.list.Address()
-	}
-	b.list.Place(0)
-}
-
-// back returns to the previous list; its numbers are those of its last page.
-func (l *linear) back(string) tea.Cmd {
-	n := len(l.under)
-	if n == 0 {
-		return l.say("There is no list before this one.")
-	}
-	l.hold(l.under[n-1])
-	l.under = l.under[:n-1]
-	return l.say("The numbers are those of %s again.", l.board.called())
-}
-
-// page reads the next rows out, if there are any.
-func (l *linear) page() error {
-	b := l.board
+// page reads the rows from the cursor on; first: the list begins with them.
+func (l *linear) page(first bool) tea.Cmd {
+	b := &l.board
 	l.stale = false // also where reading fails: it is not tried again by itself
-	page, err := b.list.ReadPage(l.ctx, b.next, desk.SpokenRows)
-	if err != nil {
-		return err
+	ahead := b.list.Ahead(desk.SpokenRows)
+	b.keys, b.more = ahead.Keys, ahead.More
+	if ahead.Err != nil {
+		return l.failed(ahead.Err)
 	}
-	is, first := b.list.Facts(), b.number == 0
-	b.rows, b.next, b.number = page.Rows, page.Next, b.number+page.Rows
-	switch total := page.Total; {
-	case !first, total.Unknown && b.side != nil: // said by the act that opened it
-	case total.Unknown && page.Next == "":
-		l.say("%s.", prose.Plural(page.Rows, is.Noun))
-	case total.Unknown:
-		l.say("Nobody has counted these %s.", safetext.Noun(2, is.Noun))
-	case total.AtLeast:
-		l.say("At least %s.", prose.Plural(total.N, is.Noun))
-	default:
-		l.say("%s.", prose.Plural(total.N, is.Noun))
+	if first {
+		l.count(ahead)
 	}
-	for _, n := range page.Notices {
-		l.sentence(n)
-	}
-	problems, more := list.Problems(page.Problems, 3)
+	is := b.list.Facts()
+	problems, more := list.Problems(slices.DeleteFunc(ahead.Problems, func(p string) bool { return slices.Contains(b.told, p) }), 3)
+	b.told = ahead.Problems
 	for _, p := range problems {
 		l.say("Notice: not looked at: %s.", l.esc.LineMax(strings.TrimSuffix(p, "."), prose.MaxReason))
 	}
 	if more > 0 {
 		l.say("Notice: and %s.", prose.Plural(more, "more problem"))
 	}
-	for n := range b.rows {
-		l.say("%d. %s", n+1, b.list.Row(n))
+	for n, key := range b.keys {
+		b.list.Place(key)
+		l.say("%d. %s", n+1, b.list.Row())
 	}
 	switch {
-	case b.next != "":
+	case b.more:
 		l.say("next goes on.")
-	case b.number == 0 && b.query == "" && is.Empty != "" && len(page.Problems) == 0:
+	case first && len(b.keys) == 0 && is.Query == "" && is.Empty != "" && len(ahead.Problems) == 0:
 		l.sentence(text.Advice(l.esc, is.Empty).Value)
 	default:
 		l.say("End of the list.")
@@ -180,18 +88,52 @@ func (l *linear) page() error {
 	return nil
 }
 
-// at puts the console's cursor on a row.
+// count says how many rows the list has, and what is to be said of it.
+func (l *linear) count(ahead list.Ahead) {
+	switch total, noun := ahead.Total, l.board.list.Facts().Noun; {
+	case total.Unknown:
+		l.say("Nobody has counted these %s.", safetext.Noun(2, noun))
+	case total.AtLeast:
+		l.say("At least %s.", prose.Plural(total.N, noun))
+	default:
+		l.say("%s.", prose.Plural(total.N, noun))
+	}
+	for _, n := range l.board.list.Notices() {
+		l.sentence(n)
+	}
+}
+
+// called is the name of the list that was read last.
+func (l *linear) called() string {
+	if side := l.a.Side; side != nil {
+		return side.Title
+	}
+	return l.board.list.Facts().Name
+}
+
+// acts are those of the list on the screen, without those that only move it: they have no word.
+func (l *linear) acts() []act.Act {
+	return slices.DeleteFunc(l.a.Front().Bindings(), func(k act.Act) bool { return k.Verb == "" })
+}
+
+// health asks the stores; how full the tiers are comes first.
+func (l *linear) health(string) tea.Cmd {
+	l.drain(l.a.Tiers.Overview.Refresh())
+	return tea.Batch(l.a.Enter(tui.PaneHealth), l.a.Refresh())
+}
+
+// at puts the cursor on a row.
 func (l *linear) at(n int) bool {
-	b := l.board
-	if n < 1 || n > b.rows {
+	b := &l.board
+	if n < 1 || n > len(b.keys) {
 		l.say("There is no %s %d on the page that was read last.", b.list.Facts().Noun, n)
 		return false
 	}
-	if err := b.list.Renew(l.ctx, n-1); err != nil {
-		l.failed(err)
+	l.drain(b.list.Renew())
+	if !b.list.Place(b.keys[n-1]) {
+		l.say("Row %d has left the list; refresh reads it as it is now.", n)
 		return false
 	}
-	b.list.Place(n - 1)
 	return true
 }
 

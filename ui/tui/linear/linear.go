@@ -30,8 +30,7 @@ type linear struct {
 	*voice
 	a     *tui.App
 	in    *os.File // terminal for an editor; nil: none
-	board *board   // the current list
-	under []*board // the lists behind it
+	board board    // the page that was read last
 	seen  map[model.Ref]model.Revision
 	stale bool // an act has changed what the current list shows
 
@@ -97,8 +96,7 @@ func newLinear(ctx context.Context, o tui.Options, in io.Reader, out io.Writer) 
 		l.hear(t)
 	}
 	d.Spoken, d.Later = true, l.later
-	d.Open = func(at desk.ScopeOf) tea.Cmd { return l.enter(&board{list: l.a.Tiers.Readout(at)}) }
-	l.hold(&board{list: l.a.Readout(tui.PaneTiers)})
+	l.board = board{list: l.a.Front(), shape: l.a.Front().Shape()}
 	return l
 }
 
@@ -131,7 +129,8 @@ func (l *linear) greet() {
 		l.a.Pages.Overlay = nil
 		l.obey("notices")
 	}
-	l.failed(l.page())
+	l.drain(l.a.Tiers.Overview.Enter())
+	l.again()
 }
 
 func (l *linear) obey(line string) {
@@ -160,8 +159,13 @@ func (l *linear) obey(line string) {
 	case len(found) == 1:
 		before := l.spoken
 		l.do(found[0].Run(argument))
-		if l.spoken == before && argument != "" { // on a screen it shows the row
+		if l.spoken != before || l.leaving {
+			break
+		}
+		if _, err := strconv.Atoi(argument); err == nil { // on a screen it shows the row, or the list
 			l.do(l.open(argument))
+		} else {
+			l.again()
 		}
 	default:
 		var names []string

@@ -6,7 +6,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"memdesk/ui/tui"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/loop"
 	"memdesk/ui/tui/task"
@@ -33,17 +32,17 @@ func (l *linear) do(cmd tea.Cmd) {
 			a.Pages.Overlay = nil
 			l.say("%s.", page.Title)
 			l.read(page.Pager.Text)
-		case a.Side != nil && l.board.side != a.Side:
-			if job := a.D.Work.BulkIn(a.Side.List); job != nil {
-				l.jobEnded(a.Side, job)
-				continue
+		case l.another():
+			if side := a.Side; side == nil || a.D.Work.BulkIn(side.List) == nil {
+				l.again()
+			} else {
+				l.jobEnded(a.D.Work.BulkIn(side.List))
 			}
-			l.enter(&board{list: a.Side.List, side: a.Side})
-		case l.board.list.Changed(), l.stale && l.board.rows == 0: // no number of an empty list can change its meaning
+		case l.stale && len(l.board.keys) == 0: // no number of an empty list can change its meaning
 			l.again()
 		default:
 			if l.stale {
-				l.say("The numbers stay as they are; refresh reads %s as they are now.", l.board.called())
+				l.say("The numbers stay as they are; refresh reads %s as they are now.", l.called())
 			}
 			return
 		}
@@ -177,14 +176,14 @@ func (l *linear) progress() {
 	}
 }
 
-// jobEnded reads out the failures of long work that has just ended.
-func (l *linear) jobEnded(job *tui.Side, b *task.Bulk) {
+// jobEnded reads out the failures of long work that has just ended; without one the list before is on the screen again.
+func (l *linear) jobEnded(b *task.Bulk) {
 	l.told = ""
-	l.a.Side = l.board.side
-	left := 0
-	if b.Locked(func() { left = b.Failed }); left == 0 {
+	failed := 0
+	if b.Locked(func() { failed = b.Failed }); failed > 0 {
+		l.say("Not done:")
+		l.again() // it is over: a list like any other
 		return
 	}
-	l.say("Not done:")
-	l.enter(&board{list: job.List, side: job}) // it is over: a list like any other
+	l.drain(l.a.CloseSide())
 }

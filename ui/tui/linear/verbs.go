@@ -11,22 +11,11 @@ import (
 	"memdesk/ui/tui"
 )
 
-// broughtBy are the words that bring the lists of the key table.
-var broughtBy = map[string]string{
-	"1 Health": "health", "2 Tiers: stores, scopes, tiers": "tiers", "2 Tiers: items": "store", "3 Recall": "recall", "4 Quarantine": "quarantine",
-	"4 Quarantine: stories (S)": "stories, in quarantine", "5 Conflicts": "conflicts", "6 Erasure": "erasure", "7 Audit": "audit",
-	"6 Erasure: a plan": "show, with the number of a request that has a plan", "6 Erasure: layers and verdicts (V)": "layers, with the number of a request",
-	"Versions of an item (H)": "history, with the number of an item", "What can be put back (:undo)": "undo", "Texts that were put aside (:kept)": "kept", "Jobs (:jobs)": "jobs",
-}
-
-// heard are the acts that are done otherwise where nothing is drawn: a list is read out.
+// heard are the acts that are done otherwise where nothing is drawn: a row, a text and the help are read out.
 func (l *linear) heard() map[string]func(string) tea.Cmd {
-	last := act.Undo.With(l.a.D.Undos.Refusal, l.a.D.Undos.Last)
 	return map[string]func(string) tea.Cmd{
-		"store": l.list, "health": l.health, "tiers": l.brings(tui.PaneTiers), "recall": l.brings(tui.PaneRecall), "audit": l.brings(tui.PaneAudit),
-		"quarantine": l.brings(tui.PaneQuarantine), "conflicts": l.brings(tui.PaneConflicts), "erasure": l.brings(tui.PaneErasure), "view": l.view,
-		act.Open.Verb: l.open, "go": l.open, act.Filter.Verb: l.filter, act.Next.Verb: l.next, act.More.Verb: l.goOn, act.Refresh.Verb: l.refresh, act.Back.Verb: l.back,
-		act.Mark.Verb: l.mark, act.Unmark.Verb: l.unmark, act.Undo.Verb: func(string) tea.Cmd { return l.perform(last, "") }, "lock": l.lock, act.Help.Verb: l.help,
+		"health": l.health, act.Open.Verb: l.open, "go": l.open, act.Next.Verb: l.next, act.More.Verb: l.goOn,
+		act.Mark.Verb: l.mark, act.Unmark.Verb: l.unmark, "lock": l.lock, act.Help.Verb: l.help,
 	}
 }
 
@@ -63,8 +52,8 @@ func has(acts []act.Act, a act.Act) bool {
 // meant are the acts that a line could mean, with arguments: by word, its beginning, or a key of the console.
 func (l *linear) meant(line string) (found []act.Act, argument string) {
 	word, rest, _ := strings.Cut(line, " ")
-	if n, err := strconv.Atoi(rest[strings.LastIndexByte(rest, ' ')+1:]); err == nil && n >= 1 && n <= l.board.rows {
-		l.board.list.Place(n - 1) // some acts are of some rows only
+	if n, err := strconv.Atoi(rest[strings.LastIndexByte(rest, ' ')+1:]); err == nil && n >= 1 && n <= len(l.board.keys) {
+		l.board.list.Place(l.board.keys[n-1]) // some acts are of some rows only
 	}
 	verbs := l.verbs()
 	key, ok := act.Find(append(l.acts(), verbs...), word)
@@ -80,7 +69,7 @@ func (l *linear) meant(line string) (found []act.Act, argument string) {
 	if len(found) > 0 {
 		return found, argument
 	}
-	if _, named := l.elsewhere(line); named { // unfold, on a row without it, is not unfold all
+	if len(l.elsewhere(func(a act.Act) bool { _, ok := a.Takes(strings.ToLower(line)); return ok })) > 0 { // unfold, on a row without it, is not unfold all
 		return nil, ""
 	}
 	for _, v := range verbs {
@@ -91,49 +80,31 @@ func (l *linear) meant(line string) (found []act.Act, argument string) {
 	return found, strings.TrimSpace(rest)
 }
 
-// far is an act of another list, or of other rows, and the words that bring a list with it.
-type far struct {
-	act.Act
-	by []string
-}
-
-// elsewhere are the acts that the current row does not have and that a line could mean: the one that it names, else those that begin so.
-func (l *linear) elsewhere(line string) (out []far, named bool) {
-	line = strings.ToLower(line)
-	word, _, _ := strings.Cut(line, " ")
+// elsewhere are the acts of other lists, or of other rows, that a line could mean; a section is one act, its title says where it works.
+func (l *linear) elsewhere(could func(act.Act) bool) (out []act.Section) {
 	own := l.acts()
-	for _, s := range tui.KeyTable() {
-		by := broughtBy[s.Title]
+	for _, s := range tui.Places() {
 		for _, a := range s.Acts {
-			switch i := slices.IndexFunc(out, func(f far) bool { return f.Verb == a.Verb }); {
-			case by == "" || a.Verb == "" || has(own, a) || !strings.HasPrefix(a.Verb, word):
+			switch i := slices.IndexFunc(out, func(f act.Section) bool { return f.Acts[0].Verb == a.Verb }); {
+			case a.Verb == "" || has(own, a) || !could(a):
 			case i < 0:
-				out = append(out, far{a, []string{by}})
+				out = append(out, act.Section{Title: s.Title, Acts: []act.Act{a}})
 			default:
-				out[i].by = append(out[i].by, by)
+				out[i].Title += "; " + s.Title
 			}
 		}
 	}
-	var whole []far
-	for _, f := range out {
-		if _, ok := f.Takes(line); ok && (whole == nil || len(f.Verb) > len(whole[0].Verb)) { // unfold all, not unfold
-			whole = []far{f}
-		}
-	}
-	if whole != nil {
-		return whole, true
-	}
-	return out, false
+	return out
 }
 
-// unknown says what brings the acts that a line could mean, or that there is none.
+// unknown says where the acts work that a line could mean, or that there is none.
 func (l *linear) unknown(line string) tea.Cmd {
-	found, _ := l.elsewhere(line)
+	word, _, _ := strings.Cut(line, " ")
+	found := l.elsewhere(func(a act.Act) bool { return strings.HasPrefix(a.Verb, strings.ToLower(word)) })
 	for _, f := range found {
-		l.say("%s is for other rows or lists. These words bring one: %s.", f.Verb, strings.Join(f.by, "; "))
+		l.say("%s is for other rows or lists: %s.", f.Acts[0].Verb, f.Title)
 	}
 	if len(found) == 0 {
-		word, _, _ := strings.Cut(line, " ")
 		l.say("No command %q. help lists what there is.", word)
 	}
 	return nil
@@ -150,9 +121,8 @@ func (l *linear) help(word string) tea.Cmd {
 	if len(found) > 0 {
 		return nil
 	}
-	away, _ := l.elsewhere(word)
-	for _, f := range away {
-		l.explain(f.Act)
+	for _, f := range l.elsewhere(func(a act.Act) bool { return strings.HasPrefix(a.Verb, strings.ToLower(word)) }) {
+		l.explain(f.Acts[0])
 	}
 	return l.unknown(word)
 }
@@ -178,14 +148,11 @@ func (l *linear) helpAll() tea.Cmd {
 			l.say("%s: %s.", v.Usage(), v.Doc)
 		}
 	}
-	say("In "+l.board.called(), slices.DeleteFunc(slices.Clone(here), func(v act.Act) bool { return !has(own, v) }))
+	say("In "+l.called(), slices.DeleteFunc(slices.Clone(here), func(v act.Act) bool { return !has(own, v) }))
 	say("Everywhere", slices.DeleteFunc(slices.Clone(here), func(v act.Act) bool { return has(own, v) }))
 	var other []act.Act
-	away, _ := l.elsewhere("")
-	for _, f := range away {
-		if !has(here, f.Act) {
-			other = append(other, f.Act)
-		}
+	for _, f := range l.elsewhere(func(a act.Act) bool { return !has(here, a) }) {
+		other = append(other, f.Acts[0])
 	}
 	say("In other lists", other)
 	l.say("A unique beginning of a command is enough; a number alone opens that row. help, with a command, gives examples.")

@@ -138,10 +138,8 @@ type Kind[T any] struct {
 	Crumb   func(raw T) safetext.Text                       // names the row that fills the pane; nil: its first cell
 	Near    func(r Row[T]) (distance int, ok bool)          // the row where the cursor begins, at distance 0; nil: the first
 	Line    int                                             // screen line of that row
-	// Fresh reads one row again; nil: the acts update the rows.
-	Fresh func(ctx context.Context, raw T) (Row[T], error)
-	Hint  string                   // what a filter takes, shown where it is typed
-	Check func(query string) error // why a filter cannot be taken; nil: all can
+	Hint    string                                          // what a filter takes, shown where it is typed
+	Check   func(query string) error                        // why a filter cannot be taken; nil: all can
 	// Live is a cheap stamp of the source: a change refreshes the list on the screen. nil: it does not grow.
 	Live func(ctx context.Context) string
 }

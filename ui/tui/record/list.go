@@ -63,9 +63,6 @@ type List[T any] struct {
 	sorted  sorting
 	Pulse   desk.Pulse
 	size    model.Count // of the list without a filter, when last seen
-	read    []Row[T]    // the last page read out
-	queue   Page[T]     // what its source gave beyond that
-	told    any         // the shape of that page
 	fit     list.Fit    // of the columns
 	refit   bool        // see Refit
 	halves  desk.Halves

@@ -78,8 +78,8 @@ func TestAnIncompleteListIsNotEmpty(t *testing.T) {
 	if got := strings.Join(lines, "\n"); strings.Contains(got, "No toy is broken") || !strings.Contains(got, "not everything could be looked at") {
 		t.Errorf("the screen is\n%s", got)
 	}
-	if page, err := p.ReadPage(t.Context(), "", 20); err != nil || len(page.Problems) != 1 {
-		t.Errorf("read out are the problems %q, %v", page.Problems, err)
+	if ahead := p.Ahead(20); ahead.Err != nil || len(ahead.Problems) != 1 {
+		t.Errorf("read out are the problems %q, %v", ahead.Problems, ahead.Err)
 	}
 }
 

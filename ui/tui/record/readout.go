@@ -20,50 +20,33 @@ func (p *List[T]) Address() int    { return p.Kind.Pane }
 func (p *List[T]) Reload() tea.Cmd { return p.Window.Refresh() }
 
 func (p *List[T]) Facts() desk.ListFacts {
-	return desk.ListFacts{Name: cmp.Or(p.Kind.Name, p.Kind.Noun+"s"), Noun: p.Kind.Noun, Empty: p.Kind.Empty}
+	return desk.ListFacts{Name: cmp.Or(p.Kind.Name, p.Kind.Noun+"s"), Noun: p.Kind.Noun, Empty: p.Kind.Empty, Query: p.Query}
 }
 
-func (p *List[T]) Begin(query string) (tea.Cmd, error) {
-	if p.Kind.Missing != "" {
-		return nil, model.Errorf(model.Unsupported, "", "%s", p.Kind.Missing)
+func (p *List[T]) Shape() any {
+	var kinds any
+	if p.Kind.Shape != nil {
+		kinds = p.Kind.Shape()
 	}
-	if err := p.Check(query); err != nil {
-		return nil, err
-	}
-	p.Query = query
-	p.Marks.Clear()
-	_ = p.Window.Reset(p.Fetcher()) // ReadPage asks its question
-	return nil, nil
+	return [...]any{p.Query, p.sorted, kinds}
 }
 
-// queued is the cursor of rows that a source gave beyond the limit: one in memory gives all it has at once.
-const queued = "queued"
-
-func (p *List[T]) ReadPage(ctx context.Context, cursor string, limit int) (desk.PageRead, error) {
-	p.told = p.shape()
-	if cursor != queued {
-		page, err := p.Fetcher()(ctx, list.From{Cursor: cursor}, limit)
-		if err != nil {
-			return desk.PageRead{}, err
-		}
-		p.queue = page
+func (p *List[T]) Notices() []safetext.Text {
+	if p.notice.Text.IsEmpty() {
+		return nil
 	}
-	n := min(len(p.queue.Rows), limit)
-	p.read, p.queue.Rows = p.queue.Rows[:n], p.queue.Rows[n:]
-	out := desk.PageRead{Rows: n, Next: p.queue.Next, Total: p.queue.Total, Problems: p.queue.Problems}
-	if len(p.queue.Rows) > 0 {
-		out.Next = queued
-	}
-	if said := p.queue.Said; !said.Text.IsEmpty() {
-		out.Notices = []safetext.Text{said.Words(p.D.Esc)}
-	}
-	p.queue.Said, p.queue.Problems = list.Said{}, nil // they are told once
-	return out, nil
+	return []safetext.Text{p.notice.Words(p.D.Esc)}
 }
 
-func (p *List[T]) Row(n int) safetext.Text {
-	esc, rec := p.D.Esc, p.read[n]
-	if p.Kind.Tell != nil {
+func (p *List[T]) Place(key string) bool {
+	p.Full = false
+	return p.Browser.Place(key)
+}
+
+func (p *List[T]) Row() safetext.Text {
+	esc := p.D.Esc
+	rec, ok := p.Window.Current()
+	if ok && p.Kind.Tell != nil {
 		return p.Kind.Tell(esc, rec.Raw)
 	}
 	var parts []safetext.Text
@@ -80,36 +63,14 @@ func (p *List[T]) Row(n int) safetext.Text {
 	return esc.Join(parts, ", ")
 }
 
-func (p *List[T]) Place(n int) {
-	p.Window.Rows, p.Window.Sel, p.Window.Loaded, p.Full = p.read, n, true, false
-}
+func (p *List[T]) Renew() tea.Cmd { return nil }
 
-func (p *List[T]) Renew(ctx context.Context, n int) error {
-	if p.Kind.Fresh == nil {
-		return nil
-	}
-	now, err := p.Kind.Fresh(ctx, p.read[n].Raw)
-	if err == nil {
-		p.read[n] = now
-	}
-	return err
-}
+func (p *List[T]) Item() model.Ref { return model.Ref{} }
 
-func (p *List[T]) Item(int) model.Ref { return model.Ref{} }
-
-func (p *List[T]) Changed() bool { return p.told != p.shape() }
-
-func (p *List[T]) shape() any {
-	if p.Kind.Shape == nil {
-		return nil
-	}
-	return p.Kind.Shape()
-}
-
-func (p *List[T]) DetailOf(ctx context.Context, n int) *text.Page {
-	page := p.Kind.Detail(ctx, p.read[n].Raw)
+func (p *List[T]) Whole(ctx context.Context) *text.Page {
+	page := p.Kind.Detail(ctx, p.Here())
 	if p.Kind.Facts != nil { // a listener cannot look behind a key
-		head := p.Kind.Facts(ctx, p.read[n].Raw).Head
+		head := p.Kind.Facts(ctx, p.Here()).Head
 		for _, l := range page.Head {
 			if !slices.ContainsFunc(head, func(h text.Line) bool {
 				return h.Name.String() == l.Name.String() && h.Value.String() == l.Value.String()
@@ -128,8 +89,6 @@ func (p *List[T]) Marked() list.Marked {
 	}
 	return p.Marks
 }
-
-func (p *List[T]) Mark(n int) { p.Marks.Add(p.read[n]) }
 
 func (p *List[T]) OwnKeys() []act.Act {
 	if p.Kind.Keys == nil {

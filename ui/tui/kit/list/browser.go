@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
+	"memdesk/model"
 	"memdesk/ui/tui/kit/loop"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -54,6 +55,56 @@ func (b *Browser[T]) Anew() {
 	b.Window.Gen, b.Window.Height, b.Window.PerPage, b.Window.Leap = was.Gen, was.Height, was.PerPage, was.Leap
 	b.Query, b.Filter, b.Unfiltered = "", text.Input{}, nil
 	b.Marks.Clear()
+}
+
+// Ahead are the rows from the cursor on, for the ear: their keys, and what is known of the list that they are of.
+type Ahead struct {
+	Keys  []string
+	More  bool // there are rows behind them
+	Total model.Count
+	// Problems are what could not be read: the list is incomplete.
+	Problems []string
+	Err      error
+}
+
+// Start puts the cursor on the first row, as if nobody had moved it.
+func (b *Browser[T]) Start() tea.Cmd { return b.Window.Home() }
+
+// Ahead are the next rows from the cursor on, at most n.
+func (b *Browser[T]) Ahead(n int) Ahead {
+	w := b.Window
+	out := Ahead{Err: w.Err, Total: model.Count{Unknown: true}}
+	rest := w.Rows[min(w.Sel, len(w.Rows)):]
+	for _, r := range rest[:min(n, len(rest))] {
+		out.Keys = append(out.Keys, w.ID(r))
+	}
+	for _, p := range w.Pages {
+		out.Problems, out.Total = append(out.Problems, p.Problems...), p.Total
+		out.More = p.Next != ""
+	}
+	if !out.More && w.first >= 0 {
+		out.Total = model.Count{N: w.first + int64(len(w.Rows))}
+	}
+	out.More = out.More || len(rest) > n
+	return out
+}
+
+// Place puts the cursor on a row; false: it has left the list.
+func (b *Browser[T]) Place(key string) bool {
+	w := b.Window
+	at := slices.IndexFunc(w.Rows, func(r T) bool { return w.ID(r) == key })
+	if at >= 0 {
+		w.Sel = at
+		w.clamp()
+	}
+	return at >= 0
+}
+
+// Mark marks the row at the cursor.
+func (b *Browser[T]) Mark() {
+	if r, ok := b.Window.Current(); ok {
+		b.Marks.Add(r)
+	}
 }
 
 // Steady is the number of rows that a layout follows: 0 while the list loads, and under a filter.

@@ -162,10 +162,6 @@ func New(d *pane.Bench, at int) (desk.Listing, func() tea.Cmd) {
 		return out, nil
 	}
 	kind.Detail, kind.Keys = rq.text, func(p *record.List[operator.ErasureRequest]) []act.Act { return erasureKeys(rq, p) }
-	kind.Fresh = func(ctx context.Context, raw operator.ErasureRequest) (record.Row[operator.ErasureRequest], error) {
-		now, err := d.Erasure.Request(ctx, raw.ID)
-		return erasureRecord(d.Desk, now), err
-	}
 	kind.Crumb = func(raw operator.ErasureRequest) safetext.Text { return d.Esc.Line(raw.ID) }
 	kind.Field, kind.Datum = func(raw operator.ErasureRequest) string { return raw.ID }, erasureDatum
 	p.List = record.New(d.Desk, kind)
@@ -182,6 +178,9 @@ func erasureDatum(q operator.ErasureRequest) desk.Datum {
 }
 
 func (p *screen) Enter() tea.Cmd { return tea.Batch(p.List.Enter(), p.tick()) }
+
+// Renew reads the requests again: a run goes on, or ends, by itself.
+func (p *screen) Renew() tea.Cmd { return p.Window.Refresh() }
 
 func (p *screen) Update(msg any) tea.Cmd {
 	switch msg := msg.(type) {

@@ -92,9 +92,10 @@ func (rq *requests) layersSide(r operator.ErasureRequest, title string, get func
 			})
 			if q.Filter == "" && clean.Layers > 0 {
 				out.Rows = append(out.Rows, foldRecord(d.St, clean))
+				out.Total.N++
 			}
-			first, page := desk.PageOf(len(out.Rows), q.Cursor, q.Limit)
-			return record.Page[layerRow]{Rows: out.Rows[first : first+page.Rows], Next: page.Next, Total: page.Total, Said: list.Said{Text: layersNotice(d.Esc, layers)}}, nil
+			out.Said = list.Said{Text: layersNotice(d.Esc, layers)}
+			return out, nil
 		},
 		Detail: func(_ context.Context, raw layerRow) *text.Page {
 			if raw.folded {

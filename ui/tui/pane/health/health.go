@@ -15,7 +15,6 @@ import (
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/dialog"
-	"memdesk/ui/tui/kit/loop"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -141,7 +140,7 @@ func (p *watch) footing() []string {
 }
 
 func (p *watch) tick() tea.Cmd {
-	return tea.Tick(lookEvery, func(time.Time) tea.Msg { return loop.Reply{Pane: p.Kind.Pane, Msg: healthTick{}} })
+	return p.d.Later(p.Kind.Pane)(lookEvery, healthTick{})
 }
 
 // look checks the stores that are due, and the presence of the others.
@@ -384,17 +383,11 @@ func (p *watch) Position() (safetext.Text, bool) {
 	return p.d.Aged(at, p.pulse), false
 }
 
-// Begin checks every store before the list is read out.
-func (p *watch) Begin(query string) (tea.Cmd, error) {
-	_, err := p.List.Begin(query)
-	return tea.Batch(p.observe(), p.round(), p.askLog()), err
-}
-
-// ReadPage has a word about the audit log, which stands below the list on a screen.
-func (p *watch) ReadPage(ctx context.Context, cursor string, limit int) (desk.PageRead, error) {
-	page, err := p.List.ReadPage(ctx, cursor, limit)
-	if p.log.Words != "" && cursor == "" {
-		page.Notices = append(page.Notices, p.d.Esc.Sprintf("Audit log: %s", p.d.Esc.LineMax(p.log.Words, prose.MaxReason)))
+// Notices have a word about the audit log, which stands below the list on a screen.
+func (p *watch) Notices() []safetext.Text {
+	said := p.List.Notices()
+	if p.log.Words != "" {
+		said = append(said, p.d.Esc.Sprintf("Audit log: %s", p.d.Esc.LineMax(p.log.Words, prose.MaxReason)))
 	}
-	return page, err
+	return said
 }

@@ -151,9 +151,9 @@ func TestAWithdrawnQuestionIsNotWaitedFor(t *testing.T) {
 	p.start()
 	says := func(want string) {
 		t.Helper()
-		page, _ := p.ReadPage(t.Context(), "", 9)
-		if len(p.unanswered()) != 1 || p.unanswered()[0].text.String() != want || len(page.Notices) != 1 || page.Notices[0].String() != "Store far: "+want {
-			t.Errorf("%v and %v, want %q", p.unanswered(), page.Notices, want)
+		said := p.Notices()
+		if len(p.unanswered()) != 1 || p.unanswered()[0].text.String() != want || len(said) != 1 || said[0].String() != "Store far: "+want {
+			t.Errorf("%v and %v, want %q", p.unanswered(), said, want)
 		}
 	}
 	says("no answer yet")

@@ -2,67 +2,87 @@ package recall
 
 import (
 	"context"
-	"strings"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/ui/tui/desk"
+	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/text"
 	"memdesk/ui/tui/pane"
 )
 
-// The pane as a list to read out: the hits of agents, and the number of withheld sources.
+// The pane as a list to read out: the hits of agents; of withheld sources a notice tells.
 
-func (p *Pane) Address() int { return p.at }
-
-func (p *Pane) Facts() desk.ListFacts { return desk.ListFacts{Name: "recall", Noun: "hit"} }
-
-func (p *Pane) Begin(query string) (tea.Cmd, error) {
-	if strings.TrimSpace(query) == "" {
-		return nil, model.Errorf(model.InvalidInput, "recall", "say what to look for: recall WORDS")
-	}
-	return p.Look(query), p.wrong
+func (p *Pane) Facts() desk.ListFacts {
+	return desk.ListFacts{Name: "recall", Noun: "hit", Query: p.query}
 }
 
-// ReadPage reads the answers that have come.
-func (p *Pane) ReadPage(_ context.Context, cursor string, limit int) (desk.PageRead, error) {
-	var said []safetext.Text
+func (p *Pane) Shape() any { return p.gen }
+
+func (p *Pane) Move(by int) tea.Cmd { return p.table.Move(by) }
+
+func (p *Pane) Start() tea.Cmd {
+	p.table.Sel = 0
+	p.table.Clamp(1)
+	return nil
+}
+
+func (p *Pane) Notices() (said []safetext.Text) {
 	esc := p.d.Esc
-	if cursor == "" {
-		for _, a := range p.answers {
-			if !a.failed {
-				said = append(said, esc.Sprintf("Store %s: %s", a.answer.Store, a.Status))
-			}
-		}
-		for _, s := range p.unanswered() {
-			said = append(said, esc.Sprintf("Store %s: %s", s.name, s.text))
-		}
-		p.hits = nil
-		for _, h := range p.rows {
-			switch {
-			case h.Withheld:
-				said = append(said, esc.Sprintf("Quarantined, agents do not get it: %s in %s", h.Where, h.Name))
-			case !h.Heading:
-				p.hits = append(p.hits, h)
-			}
+	for _, a := range p.answers {
+		if !a.failed {
+			said = append(said, esc.Sprintf("Store %s: %s", a.answer.Store, a.Status))
 		}
 	}
-	first, out := desk.PageOf(len(p.hits), cursor, limit)
-	p.first, out.Notices = first, said
-	return out, nil
+	for _, s := range p.unanswered() {
+		said = append(said, esc.Sprintf("Store %s: %s", s.name, s.text))
+	}
+	for _, h := range p.rows {
+		if h.Withheld {
+			said = append(said, esc.Sprintf("Quarantined, agents do not get it: %s in %s", h.Where, h.Name))
+		}
+	}
+	return said
 }
 
-func (p *Pane) Row(n int) safetext.Text {
-	h := p.hits[p.first+n]
+func (p *Pane) Ahead(n int) list.Ahead {
+	out := list.Ahead{Err: p.wrong}
+	for i, h := range p.rows {
+		switch {
+		case h.Heading || h.Withheld:
+			continue
+		case i >= p.table.Sel && len(out.Keys) < n:
+			out.Keys = append(out.Keys, h.key())
+		case i >= p.table.Sel:
+			out.More = true
+		}
+		out.Total.N++
+	}
+	return out
+}
+
+func (p *Pane) Place(key string) bool {
+	at := slices.IndexFunc(p.rows, func(h hitRow) bool { return h.key() == key })
+	if at >= 0 {
+		p.ItemPage.On, p.table.Sel = false, at
+	}
+	return at >= 0
+}
+
+func (p *Pane) Row() safetext.Text {
+	h, _ := p.current()
 	return p.d.Esc.Sprintf("%s, %s, rank %d there: %s", h.Name, h.Where, h.Rank, h.Snippet)
 }
 
-func (p *Pane) Place(n int) { p.ItemPage.On, p.table.Sel = false, p.first+n }
+func (p *Pane) Item() model.Ref { return p.refHere() }
 
-func (p *Pane) Item(n int) model.Ref { return p.refOf(p.hits[p.first+n]) }
-
-func (p *Pane) DetailOf(ctx context.Context, n int) *text.Page {
-	return pane.Read(ctx, p.d.Desk, p.Item(n), text.SearchWords(p.words))
+func (p *Pane) Whole(ctx context.Context) *text.Page {
+	return pane.Read(ctx, p.d.Desk, p.Item(), text.SearchWords(p.words))
 }
+
+func (*Pane) Renew() tea.Cmd      { return nil }
+func (*Pane) Marked() list.Marked { return nil }
+func (*Pane) Mark()               {}

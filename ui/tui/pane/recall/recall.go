@@ -37,10 +37,8 @@ type recallOver struct{ gen int }
 
 // hitRows are the rows of the list, and the widths of its columns WHERE, ORIGIN and STORE.
 type hitRows struct {
-	hits  []hitRow // read out: the page begins at first
-	first int
-	rows  []hitRow
-	fit   list.Fit
+	rows []hitRow
+	fit  list.Fit
 }
 
 // question is what was asked.
@@ -52,7 +50,6 @@ type question struct {
 
 // Pane is the pane that tries a recall as an agent would make it.
 type Pane struct {
-	desk.Fixed
 	d     *pane.Bench
 	ask   func(func(context.Context) any) tea.Cmd
 	later func(time.Duration, any) tea.Cmd
@@ -73,7 +70,6 @@ type Pane struct {
 	halves   desk.Halves
 	width    int
 	height   int
-	at       int // its address
 }
 
 // asking is the question that the stores are being asked, or were asked last.
@@ -85,7 +81,7 @@ type asking struct {
 }
 
 func New(d *pane.Bench, at int) *Pane {
-	p := &Pane{d: d, at: at, ask: d.Asker(at), later: d.Later(at), who: pane.NewWriters(d.Desk, at)}
+	p := &Pane{d: d, ask: d.Asker(at), later: d.Later(at), who: pane.NewWriters(d.Desk, at)}
 	p.detail, p.reader = text.NewReader(text.New(d.St, p.ask), p.later), text.NewReader(text.New(d.St, p.ask), p.later)
 	p.ItemPage = &pane.ItemPage{D: d, Reader: p.reader, Ref: func() model.Ref { return p.open }, Of: "hit", Place: "hits", Step: p.neighbour, Alone: p.alone, Back: p.Back, Row: p.rowOfPage}
 	p.table.Skip = func(i int) bool { return p.rows[i].Heading }
@@ -422,7 +418,7 @@ func (p *Pane) Bindings() []act.Act {
 		}
 	}
 	return slices.Concat([]act.Act{
-		{Keys: []string{"/"}, Name: "query", Doc: "type a query; stores are asked as you type. These terms select by a field: " + operator.QueryTerms, Do: func() tea.Cmd { p.Input.Edit(p.Input.Value()); return nil }},
+		{Keys: []string{"/"}, Name: "query", Verb: act.Filter.Verb, Args: act.Filter.Args, Doc: "type a query; stores are asked as you type. These terms select by a field: " + operator.QueryTerms, Ask: p.Look, Do: func() tea.Cmd { p.Input.Edit(p.Input.Value()); return nil }},
 		act.Open.Called("read the item of this hit, at its line").With(p.noHit, p.readHere),
 		{Keys: []string{"y"}, Name: "copy ref", Doc: "copy the hit's reference to the clipboard of the terminal", Why: p.noHit, Do: func() tea.Cmd { return p.d.Copy(p.refHere()) }},
 		{Keys: []string{"Y"}, Doc: "copy the hit as one line of JSON", Why: p.noHit, Do: p.copyRow},

@@ -80,15 +80,6 @@ func newOverview(p *Pane) *overview {
 			rows := t.drawn(t.filtered(t.ordered(t.stored(), 0), q), q.Filter != "")
 			return record.OnePage(rows, func(_ int, r tierRow) (record.Row[tierRow], bool) { return t.record(r), true }), nil
 		},
-		Fresh: func(_ context.Context, r tierRow) (record.Row[tierRow], error) {
-			t := o.read.Load()
-			for _, now := range t.drawn(t.stored(), true) {
-				if now.at == r.at {
-					return t.record(now), nil
-				}
-			}
-			return record.Row[tierRow]{}, model.Errorf(model.NotFound, "", "this row is not there any more: tiers lists them")
-		},
 		Detail: func(_ context.Context, r tierRow) *text.Page { return text.NewPage(o.read.Load().describe(r), "") },
 		Tell:   func(_ safetext.Escaper, r tierRow) safetext.Text { return o.read.Load().tell(r) },
 		Datum:  func(r tierRow) desk.Datum { return o.read.Load().datum(r) },

@@ -27,6 +27,7 @@ type Pane struct {
 // level is one of the pane's two lists: the tree of stores, or the items of one place in it.
 type level interface {
 	desk.Pane
+	desk.Readout
 	Awaiting() bool
 	Beneath() []act.Act
 	Keep() backends.ViewConfig
@@ -97,13 +98,13 @@ func (p *Pane) ItemHere() model.Ref {
 // Filtered reports whether the list of items has a filter, which esc takes off first.
 func (p *Pane) Filtered() bool { return p.Depth() == 1 && p.Items.Query != "" }
 
-// Narrow shows the stores, scopes and tiers with these words; without words the pane stays as it is.
+// Narrow shows the stores, scopes and tiers with these words; without words a screen stays as it is.
 func (p *Pane) Narrow(words string) tea.Cmd {
-	if words == "" {
+	if words == "" && !p.d.Spoken {
 		return nil
 	}
 	p.show(p.Overview)
-	return p.Overview.Apply(words)
+	return tea.Batch(p.Overview.Apply(words), p.Overview.Refresh())
 }
 
 // OpenList goes to the items of a place; where it cannot, it says why.

@@ -166,19 +166,19 @@ func TestAReturnUnfolds(t *testing.T) {
 // TestAVanishedRow: a row that was read out must be refused once its store counts it no more, and else be read again.
 func TestAVanishedRow(t *testing.T) {
 	o := New(pane.NewBench(desktest.New(backends.Member{Name: "a", Store: model.Store{Name: "a"}})), 0).Overview
-	o.Tallies["a"] = tallied{store: "a", Counts: []model.TierCount{{Tier: "first", Items: 1}, {Tier: "last", Items: 2}}}
-	_ = o.changed()
-	if page, err := o.ReadPage(t.Context(), "", 10); err != nil || page.Rows != 3 {
-		t.Fatalf("%+v, %v", page, err)
+	counted := func(counts ...model.TierCount) []string {
+		o.Tallies["a"] = tallied{store: "a", Counts: counts}
+		_ = o.changed()
+		o.Update(o.Window.Reset(o.Fetcher())().(loop.Reply).Msg)
+		return o.Ahead(10).Keys
 	}
-	o.folded[desk.ScopeOf{Store: "a"}] = true
-	o.Tallies["a"] = tallied{store: "a", Counts: []model.TierCount{{Tier: "first", Items: 7}}}
-	_ = o.changed()
-	if err := o.Renew(t.Context(), 2); model.KindOf(err) != model.NotFound {
-		t.Errorf("the vanished row: %v", err)
+	keys := counted(model.TierCount{Tier: "first", Items: 1}, model.TierCount{Tier: "last", Items: 2})
+	counted(model.TierCount{Tier: "first", Items: 7})
+	if len(keys) != 3 || o.Place(keys[2]) {
+		t.Errorf("the vanished row of %q is there", keys)
 	}
-	if err := o.Renew(t.Context(), 1); err != nil || !strings.Contains(o.Row(1).String(), "7 items") {
-		t.Errorf("the row that is there: %v, %q", err, o.Row(1))
+	if !o.Place(keys[1]) || !strings.Contains(o.Row().String(), "7 items") {
+		t.Errorf("the row that is there: %q", o.Row())
 	}
 }
 
