@@ -8,7 +8,6 @@ import (
 	"memdesk/ui/act"
 	"memdesk/ui/tui/change"
 	"memdesk/ui/tui/kit/dialog"
-	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/text"
 	"memdesk/ui/tui/pane/erasure"
 	"memdesk/ui/tui/task"
@@ -28,7 +27,7 @@ func KeyTable() []act.Section {
 	a := NewApp(context.Background(), Options{})
 	t, r := a.Tiers, a.Recall
 	var out []act.Section
-	moves := act.Movement(&list.Table{}, "") // they have a section of their own
+	moves := act.Movement(&text.Pager{}, "") // they have a section of their own
 	add := func(title string, bindings []act.Act) {
 		out = append(out, act.Section{Title: title, Acts: slices.DeleteFunc(slices.Clone(bindings), func(b act.Act) bool {
 			return slices.ContainsFunc(moves, func(m act.Act) bool { return slices.Equal(m.Keys, b.Keys) })

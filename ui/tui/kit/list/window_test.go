@@ -349,43 +349,30 @@ func TestListsLeapBesideADetail(t *testing.T) {
 	w.Reset(w.Fetch)
 	q.answerAll(w)
 	w.Resize(10, true)
-	b := Table{}
-	b.Resize(10, true)
-	b.Set(90)
-	for _, list := range []struct {
-		name string
-		m    act.Mover
-		at   func() (top, sel int)
-	}{
-		{"window", w, func() (int, int) { return w.Top, w.Sel }},
-		{"table", &b, func() (int, int) { return b.Top, b.Sel }},
-	} {
-		scrolls := 0
-		for _, by := range []int{1, -1} {
-			for range 89 {
-				was, _ := list.at()
-				list.m.Move(by)
-				top, sel := list.at()
-				if top != was {
-					scrolls++
-				}
-				if sel < top || sel >= top+10 || top > 80 {
-					t.Fatalf("%s: row %d on a screen from %d on", list.name, sel, top)
-				}
+	scrolls := 0
+	for _, by := range []int{1, -1} {
+		for range 89 {
+			was := w.Top
+			w.Move(by)
+			if w.Top != was {
+				scrolls++
+			}
+			if w.Sel < w.Top || w.Sel >= w.Top+10 || w.Top > 80 {
+				t.Fatalf("row %d on a screen from %d on", w.Sel, w.Top)
 			}
 		}
-		if scrolls > 2*16 { // five lines at a time
-			t.Errorf("%s: %d scrolls for two walks of 89 steps", list.name, scrolls)
-		}
-		list.m.Page(1)
-		list.m.Page(1)
-		if top, sel := list.at(); top != 18 || sel != 18 {
-			t.Errorf("%s: two pages down show row %d on a screen from %d on", list.name, sel, top)
-		}
-		list.m.Page(-1)
-		if top, sel := list.at(); top != 9 || sel != 9 {
-			t.Errorf("%s: a page up shows row %d on a screen from %d on", list.name, sel, top)
-		}
+	}
+	if scrolls > 2*16 { // five lines at a time
+		t.Errorf("%d scrolls for two walks of 89 steps", scrolls)
+	}
+	w.Page(1)
+	w.Page(1)
+	if w.Top != 18 || w.Sel != 18 {
+		t.Errorf("two pages down show row %d on a screen from %d on", w.Sel, w.Top)
+	}
+	w.Page(-1)
+	if w.Top != 9 || w.Sel != 9 {
+		t.Errorf("a page up shows row %d on a screen from %d on", w.Sel, w.Top)
 	}
 	w.Refresh()
 	q.answerAll(w)

@@ -125,10 +125,11 @@ func (p *Pane) renderList(width int) []string {
 	numbers(h, st.Heading, c, safetext.Const("RANK"), safetext.Const("SCORE"))
 	h.Col(st.Heading, safetext.Const("WHERE"), c[colWhere]).Col(st.Heading, safetext.Const("ORIGIN"), c[colWriter]).Lit(st.Heading, "SNIPPET")
 	out := []string{h.End()}
-	for i := p.table.Top; i < min(len(p.rows), p.table.Top+p.table.Height); i++ {
-		out = append(out, p.row(&p.rows[i], i == p.table.Sel, width, c))
+	w := p.window
+	for i := w.Top; i < min(len(w.Rows), w.Top+w.Height); i++ {
+		out = append(out, p.row(&w.Rows[i], i == w.Sel, width, c))
 	}
-	if len(p.rows) == 0 {
+	if len(w.Rows) == 0 {
 		out = append(out, p.emptiness(width)...)
 	}
 	return out
@@ -171,13 +172,13 @@ func numbers(r *paint.Row, pt paint.Paint, c []int, rank, score safetext.Text) {
 // fitted notes the widths of the hits.
 func (p *Pane) fitted() {
 	p.fit = nil
-	for _, h := range p.rows {
+	for _, h := range p.window.Rows {
 		p.fit.See(colStore, h.Name.Width(), len("STORE"))
-		if h.Heading || h.Withheld {
+		if h.Withheld {
 			continue
 		}
 		p.fit.See(colRank, len("RANK "), 0)
-		if h.score != p.rows[0].score { // scores that are all alike tell nothing
+		if h.score != p.window.Rows[0].score { // scores that are all alike tell nothing
 			p.fit.See(colScore, len("SCORE"), 0)
 		}
 		p.fit.See(colWhere, h.Where.Width(), len("WHERE"))
@@ -188,9 +189,6 @@ func (p *Pane) fitted() {
 
 func (p *Pane) row(h *hitRow, at bool, width int, c []int) string {
 	st := p.d.St
-	if h.Heading {
-		return st.Row(width).Blank(1).Put(st.Warn, h.Where).End()
-	}
 	r := st.Highlighted(width, at, !p.Input.Focus)
 	r.Col(st.Plain, h.Name, c[colStore])
 	if h.Withheld {
@@ -199,7 +197,7 @@ func (p *Pane) row(h *hitRow, at bool, width int, c []int) string {
 		} else {
 			r.Lit(st.Bad, st.Glyphs.State[paint.ToneBad]+" ")
 		}
-		return r.Put(st.Warn, h.Where).End()
+		return r.Put(st.Warn, st.Esc.Sprintf("quarantined, agents do not get it: %s", h.Where)).End()
 	}
 	numbers(r, st.Dim, c, safetext.Const(strconv.Itoa(h.Rank)), h.score)
 	r.Col(st.Dim, st.Tail(h.Where, h.Hit.Source, h.suffix(), c[colWhere]-1), c[colWhere]).Col(st.Dim, p.who.Cell(p.refOf(*h)), c[colWriter])

@@ -30,7 +30,6 @@ type hitRow struct {
 	score    safetext.Text
 	planted  safetext.Text // why it looks planted
 	Withheld bool          // quarantined: agents do not get it
-	Heading  bool
 }
 
 func (h hitRow) key() string {
@@ -183,7 +182,7 @@ func answerStatus(esc safetext.Escaper, a backends.Answer) (status, beyond safet
 }
 
 // arrange puts the fused hits in order and the withheld sources after them.
-func arrange(esc safetext.Escaper, answers []answered) []hitRow {
+func arrange(answers []answered) []hitRow {
 	all := make([]backends.Answer, len(answers))
 	byStore := map[string]answered{}
 	for i, a := range answers {
@@ -198,10 +197,6 @@ func arrange(esc safetext.Escaper, answers []answered) []hitRow {
 	for _, a := range answers {
 		held = append(held, a.held...)
 	}
-	if len(held) == 0 {
-		return rows
-	}
 	slices.SortStableFunc(held, func(a, b hitRow) int { return strings.Compare(a.Store+a.Hit.Source, b.Store+b.Hit.Source) })
-	rows = append(rows, hitRow{Heading: true, Where: esc.Const("quarantined: agents do not get these")})
 	return append(rows, held...)
 }

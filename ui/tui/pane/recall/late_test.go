@@ -22,7 +22,7 @@ func TestRecallDropsAnswersToOlderQuestions(t *testing.T) {
 	p.start()
 	hit := backends.Answer{Store: "s", Result: model.RecallResult{Hits: []model.RecallSnippet{{ID: "x", Snippet: "first"}}}}
 	p.Update(newAnswered(d.Desk, old, hit, nil))
-	if len(p.rows) != 0 {
+	if len(p.window.Rows) != 0 {
 		t.Error("an answer to the older question is shown")
 	}
 	p.Update(recallOver{old})
@@ -30,7 +30,7 @@ func TestRecallDropsAnswersToOlderQuestions(t *testing.T) {
 		t.Error("the end of the older question ends the newer one")
 	}
 	p.Update(newAnswered(d.Desk, p.gen, hit, nil))
-	if len(p.rows) != 1 {
+	if len(p.window.Rows) != 1 {
 		t.Error("the answer to the question is not shown")
 	}
 }
@@ -65,11 +65,10 @@ func TestUpBringsAQueryBack(t *testing.T) {
 		}
 	}
 	p.Input.Set("first")
-	p.rows = make([]hitRow, 3)
-	p.table.Set(3)
-	p.table.Move(2)
-	if p.before(); p.table.Sel != 1 || p.Input.Value() != "first" {
-		t.Errorf("Up in the hits goes to %d, %q", p.table.Sel, p.Input.Value())
+	p.window.Rows = make([]hitRow, 3)
+	p.Move(2)
+	if p.before(); p.window.Sel != 1 || p.Input.Value() != "first" {
+		t.Errorf("Up in the hits goes to %d, %q", p.window.Sel, p.Input.Value())
 	}
 }
 
@@ -85,7 +84,7 @@ func TestAPlantedHitIsMarked(t *testing.T) {
 	p.Input.Insert("x")
 	p.start()
 	p.Update(newAnswered(d.Desk, p.gen, backends.Answer{Store: "s", Result: model.RecallResult{Hits: []model.RecallSnippet{{ID: "x", Snippet: "sleeper wakes"}}}}, nil))
-	if got := p.describe(p.rows[0]); len(got) < 2 || !strings.Contains(got[1].Value.String(), "looks planted: sleeper") {
+	if got := p.describe(p.window.Rows[0]); len(got) < 2 || !strings.Contains(got[1].Value.String(), "looks planted: sleeper") {
 		t.Errorf("the detail says %v", got)
 	}
 	if rows := strings.Join(p.renderList(90), "\n"); !strings.Contains(rows, "▲ ") {
@@ -107,8 +106,8 @@ func TestAWrongQuestionHasNoHits(t *testing.T) {
 	}
 	p.Input.Insert(" tier:nosuch")
 	p.start()
-	if at, _ := p.Position(); !at.IsEmpty() || len(p.rows) > 0 || p.wrong == nil {
-		t.Errorf("%q stands over %d hits", at, len(p.rows))
+	if at, _ := p.Position(); !at.IsEmpty() || len(p.window.Rows) > 0 || p.wrong == nil {
+		t.Errorf("%q stands over %d hits", at, len(p.window.Rows))
 	}
 }
 

@@ -22,13 +22,7 @@ func (p *Pane) Facts() desk.ListFacts {
 
 func (p *Pane) Shape() any { return p.gen }
 
-func (p *Pane) Move(by int) tea.Cmd { return p.table.Move(by) }
-
-func (p *Pane) Start() tea.Cmd {
-	p.table.Sel = 0
-	p.table.Clamp(1)
-	return nil
-}
+func (p *Pane) Start() tea.Cmd { return p.window.Home() }
 
 func (p *Pane) Notices() (said []safetext.Text) {
 	esc := p.d.Esc
@@ -40,7 +34,7 @@ func (p *Pane) Notices() (said []safetext.Text) {
 	for _, s := range p.unanswered() {
 		said = append(said, esc.Sprintf("Store %s: %s", s.name, s.text))
 	}
-	for _, h := range p.rows {
+	for _, h := range p.window.Rows {
 		if h.Withheld {
 			said = append(said, esc.Sprintf("Quarantined, agents do not get it: %s in %s", h.Where, h.Name))
 		}
@@ -50,13 +44,13 @@ func (p *Pane) Notices() (said []safetext.Text) {
 
 func (p *Pane) Ahead(n int) list.Ahead {
 	out := list.Ahead{Err: p.wrong}
-	for i, h := range p.rows {
+	for i, h := range p.window.Rows {
 		switch {
-		case h.Heading || h.Withheld:
+		case h.Withheld:
 			continue
-		case i >= p.table.Sel && len(out.Keys) < n:
+		case i >= p.window.Sel && len(out.Keys) < n:
 			out.Keys = append(out.Keys, h.key())
-		case i >= p.table.Sel:
+		case i >= p.window.Sel:
 			out.More = true
 		}
 		out.Total.N++
@@ -65,15 +59,15 @@ func (p *Pane) Ahead(n int) list.Ahead {
 }
 
 func (p *Pane) Place(key string) bool {
-	at := slices.IndexFunc(p.rows, func(h hitRow) bool { return h.key() == key })
+	at := slices.IndexFunc(p.window.Rows, func(h hitRow) bool { return h.key() == key })
 	if at >= 0 {
-		p.ItemPage.On, p.table.Sel = false, at
+		p.ItemPage.On, p.window.Sel = false, at
 	}
 	return at >= 0
 }
 
 func (p *Pane) Row() safetext.Text {
-	h, _ := p.current()
+	h, _ := p.window.Current()
 	return p.d.Esc.Sprintf("%s, %s, rank %d there: %s", h.Name, h.Where, h.Rank, h.Snippet)
 }
 

@@ -35,12 +35,6 @@ type recallDue struct{ gen int }
 // recallOver says that every store has answered, or that the question was cancelled.
 type recallOver struct{ gen int }
 
-// hitRows are the rows of the list, and the widths of its columns WHERE, ORIGIN and STORE.
-type hitRows struct {
-	rows []hitRow
-	fit  list.Fit
-}
-
 // question is what was asked.
 type question struct {
 	query string
@@ -57,10 +51,10 @@ type Pane struct {
 	past  []string // the queries of this session, the newest last, in memory only: one may name a person
 	question
 	asking
-	asked   desk.Pulse // the age of the answers
-	answers []answered
-	hitRows
-	table    list.Table
+	asked    desk.Pulse // the age of the answers
+	answers  []answered
+	window   *list.Window[hitRow] // of all rows
+	fit      list.Fit
 	moved    bool         // the operator has chosen a row; else the first is selected
 	detail   *text.Reader // of the hit at the cursor
 	who      *pane.Writers
@@ -84,13 +78,20 @@ func New(d *pane.Bench, at int) *Pane {
 	p := &Pane{d: d, ask: d.Asker(at), later: d.Later(at), who: pane.NewWriters(d.Desk, at)}
 	p.detail, p.reader = text.NewReader(text.New(d.St, p.ask), p.later), text.NewReader(text.New(d.St, p.ask), p.later)
 	p.ItemPage = &pane.ItemPage{D: d, Reader: p.reader, Ref: func() model.Ref { return p.open }, Of: "hit", Place: "hits", Step: p.neighbour, Alone: p.alone, Back: p.Back, Row: p.rowOfPage}
-	p.table.Skip = func(i int) bool { return p.rows[i].Heading }
-	p.table.Moved = func() tea.Cmd {
-		p.moved = true
-		h, _ := p.current()
-		return p.detail.Rest(p.excerpt(h))
-	}
+	p.window = list.NewWindow(p.ask, hitRow.key)
 	return p
+}
+
+func (p *Pane) Move(by int) tea.Cmd     { return p.went(p.window.Move(by)) }
+func (p *Pane) Page(by float64) tea.Cmd { return p.went(p.window.Page(by)) }
+func (p *Pane) Home() tea.Cmd           { return p.went(p.window.Home()) }
+func (p *Pane) End() tea.Cmd            { return p.went(p.window.End()) }
+func (p *Pane) went(cmd tea.Cmd) tea.Cmd {
+	h, ok := p.window.Current()
+	if p.moved = ok; !ok {
+		return cmd
+	}
+	return tea.Batch(cmd, p.detail.Rest(p.excerpt(h)))
 }
 
 func (p *Pane) Enter() tea.Cmd { return nil }
@@ -113,8 +114,7 @@ func (p *Pane) start() tea.Cmd {
 	p.who.Anew()
 	p.running, p.wrong = false, nil
 	if p.query == "" {
-		p.answers, p.rows, p.waiting = nil, nil, nil
-		p.table.Set(0)
+		p.answers, p.window.Rows, p.waiting = nil, nil, nil
 		return p.show()
 	}
 	q, only, err := p.parse()
@@ -213,36 +213,29 @@ func (p *Pane) take(a answered) tea.Cmd {
 
 // rebuild fuses the answers so far and keeps the chosen row.
 func (p *Pane) rebuild() tea.Cmd {
-	at, line := "", p.table.Sel-p.table.Top
-	if p.moved && p.table.Sel < len(p.rows) {
-		at = p.rows[p.table.Sel].key()
+	w := p.window
+	at, line := "", w.Sel-w.Top
+	if h, ok := w.Current(); ok && p.moved {
+		at = h.key()
 	}
-	p.rows = arrange(p.d.Esc, p.answers)
+	w.Rows = arrange(p.answers)
 	p.fitted()
-	p.table.Sel, p.table.Top = 0, 0
-	if i := slices.IndexFunc(p.rows, func(h hitRow) bool { return at != "" && h.key() == at }); i >= 0 {
-		p.table.Sel, p.table.Top = i, max(i-line, 0)
+	w.Sel, w.Top = 0, 0
+	if i := slices.IndexFunc(w.Rows, func(h hitRow) bool { return h.key() == at }); i >= 0 {
+		w.Sel, w.Top = i, max(i-line, 0)
 	}
-	p.table.Set(len(p.rows)) // before the layout, which draws the row at the cursor
 	laid := p.layout()
-	p.table.Set(len(p.rows))
+	w.Move(0)
 	return tea.Batch(laid, p.show(), p.named())
 }
 
 func (p *Pane) named() tea.Cmd {
-	return p.who.Want(func(i int) string { return p.rows[i].Store }, len(p.rows), func(i int) model.Header { return model.Header{ID: p.rows[i].Hit.ID} })
-}
-
-func (p *Pane) current() (hitRow, bool) {
-	if p.table.Sel < len(p.rows) && !p.rows[p.table.Sel].Heading {
-		return p.rows[p.table.Sel], true
-	}
-	return hitRow{}, false
+	return p.who.Want(func(i int) string { return p.window.Rows[i].Store }, len(p.window.Rows), func(i int) model.Header { return model.Header{ID: p.window.Rows[i].Hit.ID} })
 }
 
 // show shows the hit at the cursor.
 func (p *Pane) show() tea.Cmd {
-	h, ok := p.current()
+	h, ok := p.window.Current()
 	if !ok {
 		p.detail.Clear()
 		return nil
@@ -294,7 +287,7 @@ func (p *Pane) layout() tea.Cmd {
 	if p.height == 0 {
 		return nil
 	}
-	rows := len(p.rows)
+	rows := len(p.window.Rows)
 	if p.running { // they change as stores answer
 		rows = 0
 	}
@@ -302,7 +295,7 @@ func (p *Pane) layout() tea.Cmd {
 		return p.fit.Cuts(room-1, p.columns(room))
 	}})
 	f := p.halves
-	p.table.Resize(f.ListHeight-1, f.Beside)
+	p.window.Resize(f.ListHeight-1, f.Beside)
 	cmd := p.detail.Resize(f.DetailWidth, f.DetailHeight)
 	return tea.Batch(cmd, p.reader.Resize(p.width-2, p.height))
 }
@@ -365,8 +358,8 @@ func (p *Pane) place(hits int) safetext.Text {
 	if hits > 0 && slices.ContainsFunc(p.answers, func(a answered) bool { return hasMore(a.answer.Result) }) {
 		all = safetext.Const(prose.Group(hits) + "+ hits")
 	}
-	if p.table.Sel < hits {
-		return safetext.Sprintf("%d of %s", p.table.Sel+1, all)
+	if p.window.Sel < hits {
+		return safetext.Sprintf("%d of %s", p.window.Sel+1, all)
 	}
 	return all
 }
@@ -413,7 +406,7 @@ func (p *Pane) Bindings() []act.Act {
 		return []act.Act{
 			{Keys: []string{"enter"}, Name: "to the hits", Doc: "leave the input and go to the hits", Do: leave},
 			{Keys: []string{"esc"}, Name: "back", Doc: "leave the input", Do: leave},
-			{Keys: []string{"down"}, Show: "Down Up", Name: "choose", Doc: "the next hit", Do: func() tea.Cmd { return p.table.Move(1) }},
+			{Keys: []string{"down"}, Show: "Down Up", Name: "choose", Doc: "the next hit", Do: func() tea.Cmd { return p.Move(1) }},
 			{Keys: []string{"up"}, Show: "Up", Doc: "the hit before, or from the first one on the query before", Do: p.before},
 		}
 	}
@@ -426,12 +419,12 @@ func (p *Pane) Bindings() []act.Act {
 		act.Log.With(act.Unless(p.noHit, p.d.NoLog), func() tea.Cmd { return p.d.Log(p.refHere()) }),
 		p.d.Takebacks.Key(p.noHit, p.writerHere),
 		act.Export.Whole().Called("export all hits to a file, CSV or JSON lines").With(act.Unless(p.noHit, p.d.NoExport), p.exportHits),
-	}, act.Aside(p.detail, "hit"), act.Movement(&p.table, "hit"))
+	}, act.Aside(p.detail, "hit"), act.Movement(p, "hit"))
 }
 
 // writerHere finds who wrote the item of the hit at the cursor.
 func (p *Pane) writerHere() func(context.Context) (change.Writing, bool) {
-	h, _ := p.current()
+	h, _ := p.window.Current()
 	return func(ctx context.Context) (change.Writing, bool) {
 		s, err := p.d.Fleet.Store(h.Store)
 		if err != nil {
@@ -444,7 +437,7 @@ func (p *Pane) writerHere() func(context.Context) (change.Writing, bool) {
 
 // rowOfPage is the hit whose item is on the page.
 func (p *Pane) rowOfPage() (desk.Datum, string) {
-	h, ok := p.current()
+	h, ok := p.window.Current()
 	if !ok || p.refOf(h) != p.open {
 		return desk.Datum{}, "this item is among the hits no more"
 	}
@@ -454,7 +447,7 @@ func (p *Pane) rowOfPage() (desk.Datum, string) {
 func (p *Pane) refOf(h hitRow) model.Ref { return model.Ref{Store: h.Store, ID: h.Hit.ID} }
 
 func (p *Pane) noHit() string {
-	h, ok := p.current()
+	h, ok := p.window.Current()
 	if !ok {
 		return "there is no hit here: / asks"
 	}
@@ -480,7 +473,7 @@ func (p *Pane) readHere() tea.Cmd {
 
 // openHere shows the item of the hit at the cursor, at its line.
 func (p *Pane) openHere() tea.Cmd {
-	h, _ := p.current()
+	h, _ := p.window.Current()
 	p.open = p.refOf(h)
 	p.reader.Outdate(true)
 	return p.reader.Open(pane.Wanted(p.d.Desk, p.open, h.Hit.Line, text.SearchWords(p.words)))
@@ -488,9 +481,9 @@ func (p *Pane) openHere() tea.Cmd {
 
 // neighbour goes to the next hit that can be read.
 func (p *Pane) neighbour(by int) tea.Cmd {
-	for i := p.table.Sel + by; i >= 0 && i < len(p.rows); i += by {
-		if h := p.rows[i]; !h.Heading && p.unreadable(h) == "" {
-			return tea.Batch(p.table.Move(i-p.table.Sel), p.openHere())
+	for i := p.window.Sel + by; i >= 0 && i < len(p.window.Rows); i += by {
+		if p.unreadable(p.window.Rows[i]) == "" {
+			return tea.Batch(p.Move(i-p.window.Sel), p.openHere())
 		}
 	}
 	word := "this is the last hit that can be read"
@@ -503,8 +496,8 @@ func (p *Pane) neighbour(by int) tea.Cmd {
 // alone says that no other hit can be read; empty: another can.
 func (p *Pane) alone() string {
 	readable := 0
-	for _, h := range p.rows {
-		if !h.Heading && p.unreadable(h) == "" {
+	for _, h := range p.window.Rows {
+		if p.unreadable(h) == "" {
 			readable++
 		}
 	}
@@ -521,12 +514,12 @@ func (p *Pane) ItemHere() model.Ref {
 
 // refHere is the item of the hit at the cursor.
 func (p *Pane) refHere() model.Ref {
-	h, _ := p.current()
+	h, _ := p.window.Current()
 	return p.refOf(h)
 }
 
 func (p *Pane) noEdit() string {
-	h, ok := p.current()
+	h, ok := p.window.Current()
 	switch {
 	case !ok:
 		return p.noHit()
@@ -537,7 +530,7 @@ func (p *Pane) noEdit() string {
 }
 
 func (p *Pane) copyRow() tea.Cmd {
-	h, _ := p.current()
+	h, _ := p.window.Current()
 	return p.d.CopyRow(hitDatum(h).Object())
 }
 
@@ -550,16 +543,13 @@ func hitDatum(h hitRow) desk.Datum {
 
 // exportHits writes the hits on the screen: recall has no further pages.
 func (p *Pane) exportHits() tea.Cmd {
-	rows := slices.Clone(p.rows)
+	rows := slices.Clone(p.window.Rows)
 	var missing []safetext.Text
 	for _, s := range p.unanswered() {
 		missing = append(missing, p.d.Esc.Sprintf("%s: %s", s.name, s.text))
 	}
 	return p.d.Exports.ExportTable("recall", func(_ context.Context, write func(desk.Datum) error) ([]safetext.Text, error) {
 		for _, h := range rows {
-			if h.Heading {
-				continue
-			}
 			if err := write(hitDatum(h)); err != nil {
 				return nil, err
 			}
@@ -572,7 +562,7 @@ func (p *Pane) Listed() (desk.Visible, bool) {
 	if p.ItemPage.On {
 		return desk.Visible{}, false
 	}
-	return desk.Visible{First: 2 + p.statusLines(len(p.statuses())), Top: p.table.Top, Sel: p.table.Sel, N: p.table.N, Height: p.table.Height, Width: p.halves.ListWidth, Aside: desk.HitAside, Move: p.table.Move, Scroll: p.table.Scroll}, true
+	return desk.WindowListed(p.window, p.halves, 2+p.statusLines(len(p.statuses())), desk.HitAside, p.Move)
 }
 
 // keep puts what was typed behind the queries of this session.
@@ -589,8 +579,8 @@ func (p *Pane) before() tea.Cmd {
 	if query := p.Input.Value(); query != "" {
 		at = slices.Index(p.past, query)
 	}
-	if p.table.Sel > 0 || at < 1 {
-		return p.table.Move(-1)
+	if p.window.Sel > 0 || at < 1 {
+		return p.Move(-1)
 	}
 	p.Input.Set(p.past[at-1])
 	return p.Typed()
@@ -617,8 +607,8 @@ func (p *Pane) CheckView(v backends.ViewConfig) (key string, err error) {
 // Refs are the hits that agents would get.
 func (p *Pane) Refs() []model.Ref {
 	var out []model.Ref
-	for _, h := range p.rows {
-		if !h.Heading && !h.Withheld {
+	for _, h := range p.window.Rows {
+		if !h.Withheld {
 			out = append(out, p.refOf(h))
 		}
 	}
