@@ -238,26 +238,30 @@ func (s *Session) Work(ctx context.Context, store, reason string) (context.Conte
 		return ctx, work.Desk{}, nil, err
 	}
 	kept := &Done{Store: store}
-	return ctx, work.Desk{Store: st, Provider: keeping{st.Provider, s.Undo, st, kept}}, kept, nil
+	return ctx, work.Desk{Store: st, Provider: keeping{st.Provider, s.Writes(), st, kept}}, kept, nil
 }
 
-// keeping makes a port's changes undoable.
+// keeping is a store's provider whose changes are permitted and kept for undo; last, where there is one, is the newest.
 type keeping struct {
 	model.Provider
-	undo  *undo.Keeper
-	store model.Store
-	kept  *Done
+	writes Writes
+	store  model.Store
+	last   *Done
 }
 
 func (k keeping) Retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
-	res, e, err := k.undo.Retain(ctx, k.store, req)
-	k.kept.keep(e)
+	res, e, err := k.writes.Retain(ctx, k.store, req)
+	if k.last != nil {
+		k.last.keep(e)
+	}
 	return res, err
 }
 
 func (k keeping) Forget(ctx context.Context, req model.ForgetRequest) (model.ForgetResult, error) {
-	res, e, err := k.undo.Forget(ctx, k.store, req)
-	k.kept.keep(e)
+	res, e, err := k.writes.Forget(ctx, k.store, req)
+	if k.last != nil {
+		k.last.keep(e)
+	}
 	return res, err
 }
 
@@ -266,6 +270,9 @@ type Writes struct{ s *Session }
 
 // Writes are the session's.
 func (s *Session) Writes() Writes { return Writes{s} }
+
+// Provider makes a store's changes so, for a takeback to find the text before (AD20).
+func (w Writes) Provider(st model.Store) model.Provider { return keeping{st.Provider, w, st, nil} }
 
 // Retain is undo's, after the session's rules.
 func (w Writes) Retain(ctx context.Context, st model.Store, req model.RetainRequest) (model.RetainResult, undo.Entry, error) {

@@ -53,7 +53,7 @@ var acting = map[string][]Act{
 // reading are the methods that change nothing, or only open and close the session's own resources.
 var reading = []string{
 	"Session.Open", "Session.Close", "Session.May", "Session.Allow", "Session.Look", "Session.Role", "Session.Unwritable", "Session.Writer",
-	"Session.Refused", "Session.Writes", "Session.AuditTrail", "Session.Quarantine", "Session.Conflicts", "Session.Erasures", "Session.Journal",
+	"Session.Refused", "Session.Writes", "Writes.Provider", "Session.AuditTrail", "Session.Quarantine", "Session.Conflicts", "Session.Erasures", "Session.Journal",
 	"Session.Jobs", "Session.Notices", "Session.DueSoon", "Session.ConflictOptions", "Session.Redundant", "Session.Preview",
 	"Session.Falls", "Session.Undos", "Session.PlanTakeback", "Session.WriterOf", "Session.WriterOfItem", "Session.Told", "Session.Calibration", "Session.Difference", "Session.Family", "Session.Flagged", "Session.HeldScore",
 	"Session.Planted", "Session.Stories", "Session.Withheld", "Session.Survey", "Session.Explain", "Session.Anchoring",

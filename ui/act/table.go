@@ -20,7 +20,7 @@ var (
 	MarkAll = Act{Keys: []string{"*"}, Verb: "mark all", Doc: "mark all rows that match the filter, however many pages they take", Examples: []string{"mark all"}}
 	Mark    = Act{Name: "mark", Keys: []string{"space"}, Verb: "mark", Args: "NUMBERS", Doc: "mark this row for the next act, or take the mark away", Examples: []string{"mark 1 3-5; rows for the next act"}}
 	Unmark  = Act{Keys: []string{"u"}, Verb: "unmark", Doc: "take all marks away", Examples: []string{"unmark"}}
-	Back    = Act{Name: "back", Keys: []string{"esc"}, Verb: "back", Doc: "one level back, keeping the place", Examples: []string{"back; the numbers are those of the list before"}}
+	Back    = Act{Name: "back", Keys: []string{"esc"}, Verb: "back", Doc: "one level back, keeping the place", Examples: []string{"back; to where this list was opened"}}
 	Refresh = Act{Name: "refresh", Keys: []string{"ctrl+r", "f5"}, Verb: "refresh", Doc: "ask the stores again for what is shown", Examples: []string{"refresh; a list from its start, as it is now"}}
 	Undo    = Act{Keys: []string{"z"}, Verb: "undo last", Doc: "undo the last act of this session; :undo lists earlier ones", Examples: []string{"undo last"}}
 	Help    = Act{Name: "help", Keys: []string{"?"}, Verb: "help", Args: "[WORDS]", Doc: "the keys that work here", Examples: []string{"help", "help forget"}}

@@ -223,7 +223,7 @@ func (g *Guests) Provider(store string) http.Handler {
 			if !c.May(bearer.ScopeErase) {
 				s = s.Wrap(noErasure(func(ctx context.Context) { refused(ctx, c, bearer.ScopeErase) }))
 			}
-			s.Provider = kept{s.Provider, s, guest.Writes()}
+			s.Provider = guest.Writes().Provider(s)
 			s.Features = maps.Clone(s.Features)
 			if s.Features == nil {
 				s.Features = map[string]bool{}
@@ -262,23 +262,6 @@ func noErasure(refused func(context.Context)) model.Middleware {
 		}
 		return next(ctx)
 	}
-}
-
-// kept is a provider whose changes are kept for undo, so that a takeback finds the text before (AD20).
-type kept struct {
-	model.Provider
-	store  model.Store
-	writes Writes
-}
-
-func (k kept) Retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
-	res, _, err := k.writes.Retain(ctx, k.store, req)
-	return res, err
-}
-
-func (k kept) Forget(ctx context.Context, req model.ForgetRequest) (model.ForgetResult, error) {
-	res, _, err := k.writes.Forget(ctx, k.store, req)
-	return res, err
 }
 
 // Only admits callers whose token has a scope.

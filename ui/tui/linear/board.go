@@ -32,14 +32,14 @@ func (l *linear) another() bool {
 }
 
 // again reads the list on the screen out from its start.
-func (l *linear) again() tea.Cmd {
+func (l *linear) again() {
 	now := l.a.Front()
 	if side := l.a.Side; side != nil && now != l.board.list {
 		l.say("%s.", side.Title)
 	}
 	l.drain(now.Start())
 	l.board = board{list: now, shape: now.Shape()}
-	return l.page(true)
+	l.page(true)
 }
 
 func (l *linear) next(string) tea.Cmd {
