@@ -93,9 +93,6 @@ func (c customKeys) clash(table []act.Section) (key string, err error) {
 	return "", nil
 }
 
-// Places are the sections of the key table with the keys of lists, rows and texts.
-func Places() []act.Section { return places(KeyTable()) }
-
 // places are the sections of the key table where custom keys work: no text inputs and no questions.
 func places(table []act.Section) []act.Section {
 	return slices.DeleteFunc(slices.Clone(table), func(s act.Section) bool {

@@ -114,24 +114,34 @@ func found(text, words string) int {
 	return strings.Index(" "+strings.ToLower(text), " "+strings.ToLower(strings.TrimSpace(words)))
 }
 
-// elsewhere are the acts of all panes that do not work here, each with its place.
-func (l *commandLine) elsewhere(known []act.Act) (out []choice) {
+// Elsewhere are the acts of all panes that are not among the known ones, each in a section that says where it works.
+func (l *commandLine) Elsewhere(known []act.Act) (out []act.Section) {
 	if l.places == nil {
 		l.places = places(KeyTable())
 	}
 	for _, s := range l.places {
 		pane, _, _ := strings.Cut(s.Title, ":")
 		for _, a := range s.Acts {
-			i := slices.IndexFunc(out, func(c choice) bool { return c.word == a.Verb })
+			same := func(b act.Act) bool { return b.Verb == a.Verb }
+			i := slices.IndexFunc(out, func(o act.Section) bool { return same(o.Acts[0]) })
 			switch {
-			case a.Verb == "" || slices.ContainsFunc(known, func(k act.Act) bool { return k.Verb == a.Verb }):
+			case a.Verb == "" || slices.ContainsFunc(known, same):
 			case i < 0:
-				shown := act.Act{Verb: a.Verb, Name: a.Name, Keys: a.Keys, Show: a.Show, Doc: a.Doc} // what it does is of another console
-				out = append(out, choice{line: a.Verb, word: a.Verb, act: shown, where: s.Title})
-			case !strings.Contains(out[i].where, pane):
-				out[i].where += ", " + s.Title
+				out = append(out, act.Section{Title: s.Title, Acts: []act.Act{a}})
+			case !strings.Contains(out[i].Title, pane):
+				out[i].Title += ", " + s.Title
 			}
 		}
+	}
+	return out
+}
+
+// elsewhere are these acts as rows of the list.
+func (l *commandLine) elsewhere(known []act.Act) (out []choice) {
+	for _, s := range l.Elsewhere(known) {
+		a := s.Acts[0]
+		shown := act.Act{Verb: a.Verb, Name: a.Name, Keys: a.Keys, Show: a.Show, Doc: a.Doc} // what it does is of another console
+		out = append(out, choice{line: a.Verb, word: a.Verb, act: shown, where: s.Title})
 	}
 	return out
 }

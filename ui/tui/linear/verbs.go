@@ -8,7 +8,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/ui/act"
-	"memdesk/ui/tui"
 )
 
 // heard are the acts that are done otherwise where nothing is drawn: a row, a text and the help are read out.
@@ -80,21 +79,9 @@ func (l *linear) meant(line string) (found []act.Act, argument string) {
 	return found, strings.TrimSpace(rest)
 }
 
-// elsewhere are the acts of other lists, or of other rows, that a line could mean; a section is one act, its title says where it works.
-func (l *linear) elsewhere(could func(act.Act) bool) (out []act.Section) {
-	own := l.acts()
-	for _, s := range tui.Places() {
-		for _, a := range s.Acts {
-			switch i := slices.IndexFunc(out, func(f act.Section) bool { return f.Acts[0].Verb == a.Verb }); {
-			case a.Verb == "" || has(own, a) || !could(a):
-			case i < 0:
-				out = append(out, act.Section{Title: s.Title, Acts: []act.Act{a}})
-			default:
-				out[i].Title += "; " + s.Title
-			}
-		}
-	}
-	return out
+// elsewhere are the acts of other lists, or of other rows, that a line could mean, each with the place where it works.
+func (l *linear) elsewhere(could func(act.Act) bool) []act.Section {
+	return slices.DeleteFunc(l.a.Line.Elsewhere(l.acts()), func(s act.Section) bool { return !could(s.Acts[0]) })
 }
 
 // unknown says where the acts work that a line could mean, or that there is none.
