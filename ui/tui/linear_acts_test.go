@@ -151,6 +151,8 @@ func TestLinearWriting(t *testing.T) {
 			says: []string{"Done: forgot", "Undo.", "1 change.", "1 damaged entry", "1. forget of " + wednesday + " in crewship, 2026-05-21 09:30:00Z, 79 B", "kept until", "Undo the forget of", "Nothing was changed.", "Undo the forget of", "put back:", "0 changes.", "the entry undo-7 was used already or has expired", "2 items.", "2 items."}},
 		{name: "nothing to undo", lines: lines{"undo last", "z"}, says: []string{"nothing was done here yet", "nothing was done here yet"}},
 		{name: "history", lines: daily("history 1", "1", "compare 1", "compare 2", "compare 1 2", "compare x", "compare 1 2 3"), says: []string{"History.", "2 versions.", "1. when 2026-05-21 08:30:00Z", "as it was before", "Compare.", "removed: as it was before", "added: - deploy of billing", "the bytes of a version", "the bytes of a version", `Give the number of a row, not "x"`, "There is no version 3"}},
+		{name: "a row that has left", lines: daily("forget 1", "2026-05-20.md", "", "forget 1", "open 1", "forget 2", "no"),
+			says: []string{"Done: forgot " + wednesday, "Row 1 has left the list", "Row 1 has left the list", "Forget crews/eng/agents/bo/daily/2026-05-21.md?", "Nothing was changed."}},
 		{name: "no history", lines: lines{"history hostile:caret", "compare 1"}, says: []string{"this store keeps no earlier versions", "compare is for other rows or lists"}},
 		{name: "order and hidden", lines: daily("order", "order id", "store crewship", "hidden", "hidden"), says: []string{"the orders of this store: newest, id", "order: id", "2 items.", "6 items.", "are shown", "7 items.", "are left out", "6 items."}},
 		{name: "not", lines: lines{"store crewship", "filter !pins", "refresh"}, says: []string{"6 items.", "5 items.", "5 items."}},

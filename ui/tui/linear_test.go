@@ -66,7 +66,7 @@ func TestLinear(t *testing.T) {
 		{"store and open", []string{"store crewship daily", "2", "open 9"}, []string{"2 items.", "1. Wednesday, id crews/eng/agents/bo/daily/2026-05-20.md, tier daily", "End of the list.", "tier: daily", "deploy window moved to 16:00", "There is no item 9"}, ""},
 		{"pages", []string{"store graph", "next", "20"}, []string{"48,210 items.", "20. Fact 19 ", "next goes on.", "20. Fact 39 ", "Service 39 was deployed"}, ""},
 		{"end", []string{"store crewship daily", "next"}, []string{"That was the end of the list."}, ""},
-		{"filter", []string{"store crewship", "filter checklist", "filter nothing like it"}, []string{"1. pins", "0 items."}, ""},
+		{"filter", []string{"store crewship", "filter checklist", "filter nothing like it"}, []string{"1. pins", "0 items.", "The filter is nothing like it; filter without words shows all."}, ""},
 		{"no such tier", []string{"store crewship nope"}, []string{`crewship has no tier "nope"; there are`}, ""},
 		{"long text", []string{"store hostile", "8", "more"}, []string{"more goes on.", "Line 61 of 2,000", "Line 121 of 2,000"}, ""},
 		{"hostile", []string{"store hostile", "1"}, []string{"^[[31mred^[]0;owned^G", "^[]52;c;aGk=^Gafter"}, "\x1b"},

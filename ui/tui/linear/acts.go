@@ -92,11 +92,10 @@ func (l *linear) item(argument string) (ref model.Ref, why string) {
 		}
 		return ref, why
 	}
-	b := &l.board
-	if n < 1 || n > len(b.keys) || !b.list.Place(b.keys[n-1]) {
-		return ref, fmt.Sprintf("There is no item %d in the last list.", n)
+	if why = l.place(n); why != "" {
+		return ref, why
 	}
-	if ref = b.list.Item(); ref.Store == "" {
+	if ref = l.board.list.Item(); ref.Store == "" {
 		why = fmt.Sprintf("The numbers here are of %s: give a reference such as store:id, or list its store.", l.called())
 	}
 	return ref, why

@@ -1,6 +1,7 @@
 package linear
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,7 +48,9 @@ func (l *linear) next(string) tea.Cmd {
 	if !b.more || len(b.keys) == 0 {
 		return l.say("That was the end of the list.")
 	}
-	b.list.Place(b.keys[len(b.keys)-1])
+	if !b.list.Place(b.keys[len(b.keys)-1]) {
+		return l.say("The last row has left the list; refresh reads it as it is now.")
+	}
 	l.drain(b.list.Move(1))
 	return l.page(false)
 }
@@ -57,16 +60,16 @@ func (l *linear) page(first bool) tea.Cmd {
 	b := &l.board
 	l.stale = false // also where reading fails: it is not tried again by itself
 	ahead := b.list.Ahead(desk.SpokenRows)
-	b.keys, b.more = ahead.Keys, ahead.More
-	if ahead.Err != nil {
+	if ahead.Err != nil && (first || len(ahead.Keys) < desk.SpokenRows) { // next tries again
 		return l.failed(ahead.Err)
 	}
+	b.keys, b.more = ahead.Keys, ahead.More
 	if first {
 		l.count(ahead)
 	}
 	is := b.list.Facts()
-	problems, more := list.Problems(slices.DeleteFunc(ahead.Problems, func(p string) bool { return slices.Contains(b.told, p) }), 3)
-	b.told = ahead.Problems
+	problems, more := list.Problems(slices.DeleteFunc(slices.Clone(ahead.Problems), func(p string) bool { return slices.Contains(b.told, p) }), 3)
+	b.told = append(b.told, ahead.Problems...)
 	for _, p := range problems {
 		l.say("Notice: not looked at: %s.", l.esc.LineMax(strings.TrimSuffix(p, "."), prose.MaxReason))
 	}
@@ -90,13 +93,17 @@ func (l *linear) page(first bool) tea.Cmd {
 
 // count says how many rows the list has, and what is to be said of it.
 func (l *linear) count(ahead list.Ahead) {
-	switch total, noun := ahead.Total, l.board.list.Facts().Noun; {
+	is := l.board.list.Facts()
+	switch total := ahead.Total; {
 	case total.Unknown:
-		l.say("Nobody has counted these %s.", safetext.Noun(2, noun))
+		l.say("Nobody has counted these %s.", safetext.Noun(2, is.Noun))
 	case total.AtLeast:
-		l.say("At least %s.", prose.Plural(total.N, noun))
+		l.say("At least %s.", prose.Plural(total.N, is.Noun))
 	default:
-		l.say("%s.", prose.Plural(total.N, noun))
+		l.say("%s.", prose.Plural(total.N, is.Noun))
+	}
+	if is.Query != "" {
+		l.say("The filter is %s; filter without words shows all.", l.esc.LineMax(is.Query, prose.MaxTitle))
 	}
 	for _, n := range l.board.list.Notices() {
 		l.sentence(n)
@@ -122,19 +129,32 @@ func (l *linear) health(string) tea.Cmd {
 	return tea.Batch(l.a.Enter(tui.PaneHealth), l.a.Refresh())
 }
 
-// at puts the cursor on a row.
-func (l *linear) at(n int) bool {
+// place puts the cursor on a row of the page, or says why it cannot.
+func (l *linear) place(n int) (why string) {
 	b := &l.board
-	if n < 1 || n > len(b.keys) {
-		l.say("There is no %s %d on the page that was read last.", b.list.Facts().Noun, n)
-		return false
+	switch {
+	case n < 1 || n > len(b.keys):
+		return fmt.Sprintf("There is no %s %d on the page that was read last.", b.list.Facts().Noun, n)
+	case !b.list.Place(b.keys[n-1]):
+		return fmt.Sprintf("Row %d has left the list; refresh reads it as it is now.", n)
 	}
-	l.drain(b.list.Renew())
-	if !b.list.Place(b.keys[n-1]) {
-		l.say("Row %d has left the list; refresh reads it as it is now.", n)
-		return false
+	return ""
+}
+
+// at is place on a list that is as new as its source.
+func (l *linear) at(n int) bool {
+	if renew := l.board.list.Renew(); renew != nil {
+		l.drain(renew)
+		if err := l.board.list.Ahead(1).Err; err != nil {
+			l.failed(err)
+			return false
+		}
 	}
-	return true
+	why := l.place(n)
+	if why != "" {
+		l.say("%s", why)
+	}
+	return why == ""
 }
 
 // rowNumbers reads "1 3-5 9".

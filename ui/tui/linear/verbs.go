@@ -51,8 +51,8 @@ func has(acts []act.Act, a act.Act) bool {
 // meant are the acts that a line could mean, with arguments: by word, its beginning, or a key of the console.
 func (l *linear) meant(line string) (found []act.Act, argument string) {
 	word, rest, _ := strings.Cut(line, " ")
-	if n, err := strconv.Atoi(rest[strings.LastIndexByte(rest, ' ')+1:]); err == nil && n >= 1 && n <= len(l.board.keys) {
-		l.board.list.Place(l.board.keys[n-1]) // some acts are of some rows only
+	if n, err := strconv.Atoi(rest[strings.LastIndexByte(rest, ' ')+1:]); err == nil {
+		l.place(n) // some acts are of some rows only
 	}
 	verbs := l.verbs()
 	key, ok := act.Find(append(l.acts(), verbs...), word)

@@ -17,7 +17,7 @@ import (
 // The pane as a list to read out: the hits of agents; of withheld sources a notice tells.
 
 func (p *Pane) Facts() desk.ListFacts {
-	return desk.ListFacts{Name: "recall", Noun: "hit", Query: p.query}
+	return desk.ListFacts{Name: "recall", Noun: "hit"}
 }
 
 func (p *Pane) Shape() any { return p.gen }
