@@ -222,8 +222,7 @@ func (d *Desk) invalid(ctx context.Context, r *Request, a Approval, plan string)
 	case a.tooNew(d.Clock.Now()):
 		return clockAhead, nil
 	}
-	session := a.Method() == BySession
-	if session {
+	if a.Method() == BySession {
 		why = d.noSession(a.Fingerprint)
 	} else if key, err := sshsig.Verify(a.Signature, namespace, approvalText(r.ID, plan, a.Expires)); err != nil || sshsig.Fingerprint(key) != a.Fingerprint {
 		why = "the approval's signature does not fit this request and plan"
@@ -231,18 +230,8 @@ func (d *Desk) invalid(ctx context.Context, r *Request, a Approval, plan string)
 	if why = cmp.Or(why, d.mayNotApprove(r, a.Fingerprint)); why != "" {
 		return why, nil
 	}
-	if session {
-		return d.sessionOnRecord(ctx, r, a)
-	}
-	recorded, err := d.approvalOnRecord(ctx, r, a)
-	if err == nil && !recorded {
-		why = noApprovalRecord
-	}
-	return why, err
+	return d.approvalOnRecord(ctx, r, a)
 }
-
-// noApprovalRecord says why an approval without a record is not valid.
-const noApprovalRecord = "the audit log has no record of the approval: approve the plan again"
 
 // clockAhead says why an approval from the future is not valid.
 const clockAhead = "the approval has a time that is yet to come: the clock was ahead; approve the plan again"

@@ -3,7 +3,6 @@ package gdpr
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"slices"
@@ -211,10 +210,7 @@ func sumOfItem(ctx context.Context, m *subject.Matcher, s model.Store, id string
 	return itemSum(it.Body), nil
 }
 
-func itemSum(body string) string {
-	h := sha256.Sum256([]byte(body))
-	return "sha256:" + hex.EncodeToString(h[:])
-}
+func itemSum(body string) string { return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(body))) }
 
 // attestable refuses what the program itself can judge.
 func attestable(row receipt.Layer) error {
@@ -246,7 +242,7 @@ func layerSum(ctx context.Context, s model.Store, l model.Layer, row receipt.Lay
 	if err != nil {
 		return statedSum(row), nil //nolint:nilerr // as above
 	}
-	return "sha256:" + hex.EncodeToString(h.Sum(nil)), nil
+	return fmt.Sprintf("sha256:%x", h.Sum(nil)), nil
 }
 
 // statedSum is the hash of the reason and the hits that a run states for a layer. The hits of memdesk's own files grow
@@ -255,8 +251,7 @@ func statedSum(row receipt.Layer) string {
 	if row.Store == ownStore && (row.Layer == stateLayer || row.Layer == originLayer) {
 		row.Hits = 0
 	}
-	h := sha256.Sum256(fmt.Appendf(nil, "memdesk-attested-v1\x00%s\x00%d", row.Reason, row.Hits))
-	return "said:" + hex.EncodeToString(h[:])
+	return fmt.Sprintf("said:%x", sha256.Sum256(fmt.Appendf(nil, "memdesk-attested-v1\x00%s\x00%d", row.Reason, row.Hits)))
 }
 
 // attestedIn is the attestation of a layer of a store, nil for none. A name with the subject redacted counts

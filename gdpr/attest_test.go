@@ -103,13 +103,13 @@ func TestASweepKeepsAnAttestation(t *testing.T) {
 	w.complete(w.planned(r.ID))
 	plant(t, w.dir, map[string]string{"v/memory/fix/b.md": "by " + name + "\n"})
 	w.open()
-	swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil)
+	swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, "", nil)
 	if err != nil || len(swept) != 1 || swept[0].Outcome.Status != gdpr.StateComplete || len(problems) > 0 {
 		t.Errorf("%+v, %q, %v; want it complete, and nothing left to look into", swept, problems, err)
 	}
 	plant(t, w.dir, map[string]string{"v/att/other.zst": shut + "x"})
 	w.open()
-	if _, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil); err != nil || len(problems) != 1 {
+	if _, problems, err := w.desk.Sweep(t.Context(), w.fleet, "", nil); err != nil || len(problems) != 1 {
 		t.Errorf("beside other bytes that nobody can open: %q, %v; want these told", problems, err)
 	}
 	if err := os.Remove(filepath.Join(w.dir, "v/att/other.zst")); err != nil {
@@ -117,13 +117,13 @@ func TestASweepKeepsAnAttestation(t *testing.T) {
 	}
 	plant(t, w.dir, map[string]string{"v/att/.stversions/map~20260101-101010.zst": shut})
 	w.open()
-	if _, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil); err != nil || len(problems) > 0 {
+	if _, problems, err := w.desk.Sweep(t.Context(), w.fleet, "", nil); err != nil || len(problems) > 0 {
 		t.Errorf("an old version with the same bytes: %q, %v", problems, err)
 	}
 	if out, err := w.erase(w.planned(w.fileFor(other).ID)); err != nil || out.Status != gdpr.StatePartial {
 		t.Fatalf("%s, %v", out.Status, err)
 	}
-	if _, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil); err != nil || len(problems) != 1 {
+	if _, problems, err := w.desk.Sweep(t.Context(), w.fleet, "", nil); err != nil || len(problems) != 1 {
 		t.Errorf("for a person for whom nobody looked: %q, %v; want it told", problems, err)
 	}
 }

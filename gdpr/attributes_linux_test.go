@@ -251,7 +251,7 @@ func TestAnAttributeOfAnItemOnHoldStays(t *testing.T) {
 	r := w.file()
 	w.hold(r.ID, "notes", "memory/fix/a.md")
 	w.inScope(w.plan(r.ID))
-	if swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil); err != nil || len(swept) > 0 {
+	if swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, "", nil); err != nil || len(swept) > 0 {
 		t.Errorf("swept %+v, %q, %v; want nobody", swept, problems, err)
 	}
 }

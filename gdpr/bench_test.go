@@ -107,7 +107,7 @@ func BenchmarkSweep(b *testing.B) {
 			}
 			plan := time.Since(begun)
 			begun = time.Now()
-			if found, problems, err := w.desk.Sweep(b.Context(), w.fleet, nil); err != nil || len(found)+len(problems) > 0 {
+			if found, problems, err := w.desk.Sweep(b.Context(), w.fleet, "", nil); err != nil || len(found)+len(problems) > 0 {
 				b.Fatal(found, problems, err)
 			}
 			sweep := time.Since(begun)

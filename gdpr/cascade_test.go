@@ -26,7 +26,7 @@ func TestASweepNeedsAnApprovalThatWasGiven(t *testing.T) {
 		t.Fatal(err) // a sync peer passes no gate
 	}
 	w.open()
-	if swept, _, err := w.desk.Sweep(t.Context(), w.fleet, nil); !model.IsRefusal(err) {
+	if swept, _, err := w.desk.Sweep(t.Context(), w.fleet, "", nil); !model.IsRefusal(err) {
 		t.Errorf("Sweep = %+v, %v; want a refusal", swept, err)
 	}
 	if left := w.traces(w.dir); len(left) == 0 {

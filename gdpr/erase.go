@@ -3,12 +3,10 @@ package gdpr
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -57,18 +55,6 @@ type Problem struct {
 }
 
 func (p Problem) String() string { return p.Store + ": " + p.What }
-
-// UnmarshalJSON also reads a problem that an earlier version stored as words.
-func (p *Problem) UnmarshalJSON(b []byte) error {
-	var words string
-	if json.Unmarshal(b, &words) != nil {
-		type plain Problem
-		return json.Unmarshal(b, (*plain)(p))
-	}
-	p.Store, p.What, _ = strings.Cut(words, ": ")
-	p.Replan = strings.Contains(p.What, "plan again") // as it was told then
-	return nil
-}
 
 // Advice is the advice for layers of one store.
 type Advice struct {

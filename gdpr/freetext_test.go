@@ -174,7 +174,7 @@ func TestNoReportNamesAnybody(t *testing.T) {
 	}
 	plant(t, w.dir, map[string]string{"agent/.memory/daily/2026-05-02.md": "- " + goneName + " is back\n- quiet\n"})
 	w.open()
-	swept, _, err := w.desk.Sweep(t.Context(), w.fleet, nil)
+	swept, _, err := w.desk.Sweep(t.Context(), w.fleet, "", nil)
 	if err != nil || len(swept) != 2 { // the subject of a running erasure is already suppressed
 		t.Fatalf("%d swept, %v", len(swept), err)
 	}

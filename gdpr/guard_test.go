@@ -693,14 +693,14 @@ func TestResurrection(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.open()
-	swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil)
+	swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, "", nil)
 	if err != nil || len(problems) > 0 || len(swept) != 1 || swept[0].Outcome.Status != gdpr.StateComplete {
 		t.Fatalf("Sweep = %+v, %q, %v", swept, problems, err)
 	}
 	if left := w.traces(w.dir, w.desk.State); len(left) > 0 {
 		t.Errorf("traces: %q", left)
 	}
-	if swept, _, err := w.desk.Sweep(t.Context(), w.fleet, nil); err != nil || len(swept) != 0 {
+	if swept, _, err := w.desk.Sweep(t.Context(), w.fleet, "", nil); err != nil || len(swept) != 0 {
 		t.Errorf("a second sweep: %+v, %v; want nothing", swept, err)
 	}
 }

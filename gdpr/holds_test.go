@@ -222,7 +222,7 @@ func TestWhatIsHeldDoesNotComeBack(t *testing.T) {
 	w.hold(r.ID, "agent", "AGENT.md")
 	w.inScope(w.plan(r.ID))
 	for range 2 {
-		if swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil); err != nil || len(swept) > 0 || len(problems) > 0 {
+		if swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, "", nil); err != nil || len(swept) > 0 || len(problems) > 0 {
 			t.Fatalf("Sweep = %+v, %q, %v; want nothing", swept, problems, err)
 		}
 	}
@@ -243,7 +243,7 @@ func TestWhatIsHeldDoesNotComeBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	swept, _, err := w.desk.Sweep(t.Context(), w.fleet, nil)
+	swept, _, err := w.desk.Sweep(t.Context(), w.fleet, "", nil)
 	if err != nil || len(swept) != 1 || swept[0].Outcome.Status != gdpr.StateComplete {
 		t.Fatalf("Sweep = %+v, %v", swept, err)
 	}
@@ -268,14 +268,14 @@ func TestASweepGoesOnWithItsOwn(t *testing.T) {
 		return next(ctx)
 	}}
 	w.open()
-	first, _, err := w.desk.Sweep(t.Context(), w.fleet, nil)
+	first, _, err := w.desk.Sweep(t.Context(), w.fleet, "", nil)
 	if err != nil || len(first) != 1 || first[0].Outcome.Status != gdpr.StatePartial {
 		t.Fatalf("Sweep = %+v, %v; want partial", first, err)
 	}
 	fail = false
 	plant(t, w.path("agent"), map[string]string{"daily/2026-03-01.md": "- " + mail + "\n- quiet\n"})
 	w.open()
-	second, _, err := w.desk.Sweep(t.Context(), w.fleet, nil)
+	second, _, err := w.desk.Sweep(t.Context(), w.fleet, "", nil)
 	if err != nil || len(second) != 1 || second[0].Request != first[0].Request || second[0].Outcome.Status != gdpr.StateComplete {
 		t.Fatalf("Sweep = %+v, %v; want the same request, complete", second, err)
 	}

@@ -120,7 +120,7 @@ func TestNothingLeaks(t *testing.T) {
 			w.complete(p)
 			plant(t, w.path("agent"), map[string]string{"daily/2026-02-28.md": "- " + name + " and " + ana + "\n- quiet\n"})
 			w.open()
-			swept, _, err := w.desk.Sweep(t.Context(), w.fleet, nil)
+			swept, _, err := w.desk.Sweep(t.Context(), w.fleet, "", nil)
 			if err != nil || len(swept) != 1 || swept[0].Outcome.Status != gdpr.StateComplete {
 				t.Fatalf("Sweep = %+v, %v", swept, err)
 			}

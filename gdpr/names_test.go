@@ -165,7 +165,7 @@ func TestConflictCopyOfAnErasedPerson(t *testing.T) {
 		t.Errorf("the base changed: %q", after["memory/idea/plan.md"])
 	}
 	// The sweep finds the copy itself, and its undo entry goes too.
-	swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil)
+	swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, "", nil)
 	if err != nil || len(problems) > 0 || len(swept) != 1 || swept[0].Outcome.Status != gdpr.StateComplete {
 		t.Fatalf("Sweep = %+v, %q, %v", swept, problems, err)
 	}

@@ -3,7 +3,6 @@ package gdpr
 import (
 	"cmp"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -131,8 +130,7 @@ func (p *Plan) sum() (string, error) {
 	if err != nil {
 		return "", model.E(model.Internal, "plan", err)
 	}
-	h := sha256.Sum256(append([]byte("memdesk-plan-v1\x00"), b...))
-	return hex.EncodeToString(h[:]), nil
+	return fmt.Sprintf("%x", sha256.Sum256(append([]byte("memdesk-plan-v1\x00"), b...))), nil
 }
 
 // Count returns how many items go or change, and how many are held.

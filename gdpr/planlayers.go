@@ -3,7 +3,6 @@ package gdpr
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"os"
@@ -171,8 +170,7 @@ func bytesSum(whole []byte) model.Revision {
 	if whole == nil {
 		return ""
 	}
-	h := sha256.Sum256(whole)
-	return model.Revision(hex.EncodeToString(h[:]))
+	return model.Revision(fmt.Sprintf("%x", sha256.Sum256(whole)))
 }
 
 // noDelete says why nothing in a store can be erased from here; empty where something can. A store that is

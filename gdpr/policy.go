@@ -3,7 +3,6 @@ package gdpr
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,8 +31,7 @@ func (p Policy) rules() receipt.Policy {
 	if err != nil { // numbers and strings always encode
 		panic(err)
 	}
-	h := sha256.Sum256(append([]byte("memdesk-policy-v1\x00"), b...))
-	out.Hash = hex.EncodeToString(h[:])
+	out.Hash = fmt.Sprintf("%x", sha256.Sum256(append([]byte("memdesk-policy-v1\x00"), b...)))
 	return out
 }
 
@@ -197,28 +195,25 @@ func (d *Desk) requesterDiffers(ctx context.Context, r *Request) (string, error)
 	return "", nil
 }
 
-// approvalOnRecord reports whether the log has the record of an approval.
-func (d *Desk) approvalOnRecord(ctx context.Context, r *Request, a Approval) (bool, error) {
-	_, found, err := d.onRecord(ctx, audit.Filter{Action: "gdpr-approve", Target: a.Fingerprint, Phase: audit.PhaseIntent},
-		func(row audit.Row) bool { return row.Scope == r.ID && row.Plan == a.PlanHash })
-	return found, err
-}
-
-// sessionOnRecord says why the log does not confirm an approval by session; empty where it does. The record
-// is the approval: the time in the request's file is not believed.
-func (d *Desk) sessionOnRecord(ctx context.Context, r *Request, a Approval) (string, error) {
-	row, found, err := d.onRecord(ctx, audit.Filter{Action: "gdpr-approve", Target: a.Fingerprint, Result: audit.OK},
-		func(row audit.Row) bool {
-			return row.Scope == r.ID && row.Plan == a.PlanHash && row.ActorKey == a.Fingerprint
-		})
+// approvalOnRecord says why the log does not confirm an approval; empty where it does. Of one by session the record is the
+// approval: the time in the request's file is not believed.
+func (d *Desk) approvalOnRecord(ctx context.Context, r *Request, a Approval) (string, error) {
+	session := a.Method() == BySession
+	f := audit.Filter{Action: "gdpr-approve", Target: a.Fingerprint, Phase: audit.PhaseIntent}
+	if session {
+		f.Phase, f.Result = "", audit.OK
+	}
+	row, found, err := d.onRecord(ctx, f, func(row audit.Row) bool {
+		return row.Scope == r.ID && row.Plan == a.PlanHash && (!session || row.ActorKey == a.Fingerprint)
+	})
 	switch {
 	case err != nil:
 		return "", err
 	case !found:
-		return noApprovalRecord, nil
-	case !d.Clock.Now().Before(row.TS.Add(d.Policy.valid())):
+		return "the audit log has no record of the approval: approve the plan again", nil
+	case session && !d.Clock.Now().Before(row.TS.Add(d.Policy.valid())):
 		return "the approval has expired", nil
-	case (Approval{At: row.TS}).tooNew(d.Clock.Now()):
+	case session && (Approval{At: row.TS}).tooNew(d.Clock.Now()):
 		return clockAhead, nil
 	}
 	return "", nil

@@ -2,8 +2,6 @@ package gdpr_test
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -146,26 +144,6 @@ func TestTheReportOfAClosedStore(t *testing.T) {
 		}
 		if len(said) != 1 || said[0].Layer != "items" || !strings.HasPrefix(said[0].Do, do) {
 			t.Errorf("%s: %+v, want one layer and the advice %q", store, said, do)
-		}
-	}
-}
-
-// TestProblemsOfEarlierVersions: they were stored as words.
-func TestProblemsOfEarlierVersions(t *testing.T) {
-	w := newWorld(t)
-	w.fill()
-	p := w.plan(w.file().ID)
-	stored := `{"plan":"` + p.Hash + `","outcome":{"Status":"partial","Problems":["db: n2 could not be done: it was changed: plan again","notes: it cannot be opened: unavailable"]}}`
-	if err := os.WriteFile(filepath.Join(w.desk.State, "gdpr", "runs", p.Request+".status.json"), []byte(stored), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	rep, err := w.desk.StatusReport(t.Context(), p.Request)
-	if err != nil || len(rep.Left) != 2 {
-		t.Fatalf("%+v, %v", rep.Left, err)
-	}
-	for i, want := range []string{"memdesk gdpr plan ", "memdesk gdpr erase "} {
-		if l := rep.Left[i]; !strings.HasPrefix(l.Do, want) || strings.HasPrefix(l.Reason, l.Store) || l.Store == "" {
-			t.Errorf("it says %+v; want the advice %q", l, want)
 		}
 	}
 }

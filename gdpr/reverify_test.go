@@ -100,7 +100,7 @@ func TestALostKeyLetsNobodyBack(t *testing.T) {
 	if _, err := w.store("db").Provider.Retain(t.Context(), model.RetainRequest{Tier: "session", Key: "back", Mode: model.Replace, Content: name}); !model.IsRefusal(err) {
 		t.Errorf("retain with another key: %v; want a refusal", err)
 	}
-	if _, _, err := w.desk.Sweep(t.Context(), w.fleet, nil); err == nil {
+	if _, _, err := w.desk.Sweep(t.Context(), w.fleet, "", nil); err == nil {
 		t.Error("a sweep with another key found nobody, and said nothing")
 	}
 }

@@ -28,25 +28,22 @@ type Swept struct {
 // Sweep searches every store, and the texts that memdesk has put aside or keeps for undo, for every suppressed
 // person, by pseudonyms alone, and erases again what a restore or a sync brought back. It takes the identifiers
 // for that from the texts that it finds. Items on hold, and what stays beside them, count for nobody. An unfinished sweep
-// continues under the request that it filed. confirm sees each plan before anything goes; its error ends the sweep.
-// Where a plan or an erasure is refused, the others are carried out all the same, and the error comes after them.
-func (d *Desk) Sweep(ctx context.Context, fleet *backends.Fleet, confirm func(Plan) error) ([]Swept, []string, error) {
-	return d.sweep(ctx, fleet, "", confirm)
-}
-
-// SweepRestored is Sweep after a restore of one store from a backup: only that store is searched, and the log
-// has a record of it. NotFound for no such store.
-func (d *Desk) SweepRestored(ctx context.Context, fleet *backends.Fleet, store string, confirm func(Plan) error) (swept []Swept, problems []string, err error) {
+// continues under the request that it filed. restored is the one store to search after its restore from a backup, on record;
+// empty: all. confirm sees each plan before anything goes; its error ends the sweep. Where a plan or an erasure is refused,
+// the others are carried out all the same, and the error comes after them.
+func (d *Desk) Sweep(ctx context.Context, fleet *backends.Fleet, restored string, confirm func(Plan) error) (swept []Swept, problems []string, err error) {
 	const op = "gdpr-restored"
-	if _, err := fleet.Store(store); err != nil {
+	if restored == "" {
+		return d.sweep(ctx, fleet, "", confirm)
+	}
+	if _, err := fleet.Store(restored); err != nil {
 		return nil, nil, err
 	}
 	if d.Log == nil {
 		return nil, nil, model.Refuse(op, "there is no audit log")
 	}
-	err = d.Log.Act(ctx, audit.Entry{Action: op, Store: store}, func(ctx context.Context) (map[string]int64, error) {
-		var err error
-		swept, problems, err = d.sweep(ctx, fleet, store, confirm)
+	err = d.Log.Act(ctx, audit.Entry{Action: op, Store: restored}, func(ctx context.Context) (_ map[string]int64, err error) {
+		swept, problems, err = d.sweep(ctx, fleet, restored, confirm)
 		return map[string]int64{"persons": int64(len(swept)), "problems": int64(len(problems))}, err
 	})
 	return swept, problems, err

@@ -28,12 +28,12 @@ func TestASweepBesideWhatIsOnHold(t *testing.T) {
 	w.hold(r.ID, "claude", below+"ana-zxribeiro.md")
 	w.hold(r.ID, "mem0", "t1")
 	w.inScope(w.plan(r.ID))
-	swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil)
+	swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, "", nil)
 	if err != nil || len(swept) > 0 {
 		t.Errorf("%+v, %q, %v; want nobody", swept, problems, err)
 	}
 	execFile(t, past, `INSERT INTO memory_history (memory_id, new_value, action) VALUES ('t2', 'called `+name+` once', 'ADD')`)
-	swept, problems, err = w.desk.Sweep(t.Context(), w.fleet, nil)
+	swept, problems, err = w.desk.Sweep(t.Context(), w.fleet, "", nil)
 	if err != nil || len(swept) != 1 || swept[0].Outcome.Status != gdpr.StateInScope {
 		t.Errorf("%+v, %q, %v; want her once", swept, problems, err)
 	}
@@ -64,7 +64,7 @@ func TestAHoldCostsNoSearch(t *testing.T) {
 			return next(ctx)
 		})
 		w.open()
-		if swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil); err != nil || len(swept) != 1 {
+		if swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, "", nil); err != nil || len(swept) != 1 {
 			t.Errorf("%+v, %q, %v; want her once", swept, problems, err)
 		}
 		searches = append(searches, n)
@@ -85,7 +85,7 @@ func TestASpellingPutAsideIsNoTermMore(t *testing.T) {
 	w.more = append(w.more, backends.StoreConfig{Name: "vault", Kind: "vault", Path: dir})
 	w.open()
 	plant(t, w.desk.State, map[string]string{filepath.Join("edit", "kept", "20260527-083015-tea.md"): "a draft for " + strings.ToUpper(name) + "\n"})
-	_, _, err := w.desk.Sweep(t.Context(), w.fleet, func(p gdpr.Plan) error {
+	_, _, err := w.desk.Sweep(t.Context(), w.fleet, "", func(p gdpr.Plan) error {
 		r, err := w.desk.Get(p.Request)
 		if err == nil && len(r.Terms()) != 1 {
 			t.Errorf("the request is for %q; want one spelling", r.Terms())

@@ -28,14 +28,14 @@ func TestASweepAfterARestore(t *testing.T) {
 	plant(t, w.dir, map[string]string{"s/memory/fix/b.md": name + " is back\n", "t/memory/fix/a.md": name + " is elsewhere\n"})
 	w.more = []backends.StoreConfig{{Name: "s", Kind: "vault", Path: filepath.Join(w.dir, "s")}, {Name: "t", Kind: "vault", Path: filepath.Join(w.dir, "t")}}
 	w.open()
-	if _, _, err := w.desk.SweepRestored(t.Context(), w.fleet, "nothing", nil); !errors.Is(err, model.NotFound) {
+	if _, _, err := w.desk.Sweep(t.Context(), w.fleet, "nothing", nil); !errors.Is(err, model.NotFound) {
 		t.Errorf("a store of no name: %v", err)
 	}
-	swept, problems, err := w.desk.SweepRestored(t.Context(), w.fleet, "db", nil)
+	swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, "db", nil)
 	if err != nil || len(swept) != 0 || len(problems) != 0 {
 		t.Errorf("a store to which nobody came back: %+v %q %v", swept, problems, err)
 	}
-	if swept, _, err = w.desk.SweepRestored(t.Context(), w.fleet, "s", nil); err != nil || len(swept) != 1 {
+	if swept, _, err = w.desk.Sweep(t.Context(), w.fleet, "s", nil); err != nil || len(swept) != 1 {
 		t.Fatalf("%+v %v", swept, err)
 	}
 	if _, err := os.Stat(back); !errors.Is(err, fs.ErrNotExist) {
@@ -66,7 +66,7 @@ func TestASweepGoesOnAfterARefusal(t *testing.T) {
 	plant(t, w.dir, files)
 	w.more = []backends.StoreConfig{{Name: "notes", Kind: "vault", Path: filepath.Join(w.dir, "v")}, {Name: "b", Kind: "vault", Path: filepath.Join(w.dir, "b")}}
 	w.open()
-	swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil)
+	swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, "", nil)
 	if !errors.Is(err, model.InvalidInput) || len(swept) != 2 || len(problems) != 0 || swept[0].Outcome.Status != "" || swept[1].Outcome.Status != gdpr.StateComplete {
 		t.Fatalf("%+v, %q, %v; want the first refused and the second complete", swept, problems, err)
 	}
@@ -76,7 +76,7 @@ func TestASweepGoesOnAfterARefusal(t *testing.T) {
 	if _, err := w.desk.Whole(t.Context(), swept[0].Request, w.store("notes")); err != nil {
 		t.Fatal(err)
 	}
-	swept, problems, err = w.desk.Sweep(t.Context(), w.fleet, nil)
+	swept, problems, err = w.desk.Sweep(t.Context(), w.fleet, "", nil)
 	if err != nil || len(swept) != 1 || len(problems) != 0 || swept[0].Outcome.Status != gdpr.StateComplete {
 		t.Errorf("%+v, %q, %v; want it complete", swept, problems, err)
 	}
@@ -96,7 +96,7 @@ func TestADeclinedSweepLiftsNothing(t *testing.T) {
 	w.open()
 	no := errors.New("no")
 	for range 2 {
-		if swept, _, err := w.desk.Sweep(t.Context(), w.fleet, func(gdpr.Plan) error { return no }); !errors.Is(err, no) || len(swept) != 1 {
+		if swept, _, err := w.desk.Sweep(t.Context(), w.fleet, "", func(gdpr.Plan) error { return no }); !errors.Is(err, no) || len(swept) != 1 {
 			t.Fatalf("%d came back, %v; want one, declined", len(swept), err)
 		}
 	}
@@ -119,7 +119,7 @@ func TestASweepFindsMoreOfAPerson(t *testing.T) {
 		return next(ctx)
 	}}
 	w.open()
-	swept, _, err := w.desk.Sweep(t.Context(), w.fleet, nil)
+	swept, _, err := w.desk.Sweep(t.Context(), w.fleet, "", nil)
 	if err != nil || len(swept) != 1 || swept[0].Outcome.Status != gdpr.StatePartial {
 		t.Fatalf("%+v, %v; want partial", swept, err)
 	}
@@ -127,7 +127,7 @@ func TestASweepFindsMoreOfAPerson(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.desk.Policy.Recipients = []gdpr.Recipient{{Name: name}} // no plan can be made
-	if _, _, err := w.desk.Sweep(t.Context(), w.fleet, nil); !errors.Is(err, model.InvalidInput) {
+	if _, _, err := w.desk.Sweep(t.Context(), w.fleet, "", nil); !errors.Is(err, model.InvalidInput) {
 		t.Fatalf("%v; want a refused plan", err)
 	}
 	if got, err := w.desk.Get(swept[0].Request); err != nil || len(got.Aliases) == 0 || got.PlanHash != "" {
@@ -158,7 +158,7 @@ func TestASweepOfManySpellings(t *testing.T) {
 	w.more = []backends.StoreConfig{{Name: "s", Kind: "vault", Path: filepath.Join(w.dir, "s")}}
 	w.open()
 	aliases := -1
-	swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, func(p gdpr.Plan) error {
+	swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, "", func(p gdpr.Plan) error {
 		r, err := w.desk.Get(p.Request)
 		aliases = len(r.Aliases)
 		return err
@@ -209,7 +209,7 @@ func TestSweepFindsWhateverCameBack(t *testing.T) {
 			w.complete(w.plan(r.ID))
 			plant(t, w.dir, map[string]string{tt.file: tt.body})
 			w.open()
-			swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil)
+			swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, "", nil)
 			if err != nil || len(problems) > 0 || len(swept) != 1 || swept[0].Of != r.ID || swept[0].Outcome.Status != gdpr.StateComplete {
 				t.Fatalf("Sweep = %+v, %q, %v", swept, problems, err)
 			}
@@ -222,7 +222,7 @@ func TestSweepFindsWhateverCameBack(t *testing.T) {
 					}
 				}
 			}
-			if again, _, err := w.desk.Sweep(t.Context(), w.fleet, nil); err != nil || len(again) != 0 {
+			if again, _, err := w.desk.Sweep(t.Context(), w.fleet, "", nil); err != nil || len(again) != 0 {
 				t.Errorf("a second sweep finds %+v, %v", again, err)
 			}
 		})
@@ -239,7 +239,7 @@ func TestSweepFindsATextPutAside(t *testing.T) {
 		w.complete(w.plan(r.ID))
 		at := filepath.Join("edit", "kept", "20260527-083015-"+file)
 		plant(t, w.desk.State, map[string]string{at: body, filepath.Join("edit", "kept", "20260527-083015-shoes.md"): "red\n"})
-		swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil)
+		swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, "", nil)
 		if err != nil || len(problems) > 0 || len(swept) != 1 || swept[0].Outcome.Status != gdpr.StateComplete {
 			t.Fatalf("%s: Sweep = %+v, %q, %v", file, swept, problems, err)
 		}
@@ -261,7 +261,7 @@ func TestASweepOfADatabaseInAFile(t *testing.T) {
 		w.complete(w.plan(w.file().ID))
 		plant(t, w.dir, map[string]string{"vault/memory/idea/" + file: body})
 		w.open()
-		swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil)
+		swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, "", nil)
 		if err != nil || len(swept) != 1 || swept[0].Items != 1 || len(problems) != 1 || !strings.Contains(problems[0], "a database in a file") {
 			t.Errorf("%s: %+v, %q, %v", file, swept, problems, err)
 		}
@@ -278,7 +278,7 @@ func TestSweepTellsWhatItCannotOpen(t *testing.T) {
 	w.complete(w.plan(r.ID))
 	plant(t, w.dir, map[string]string{"vault/memory/idea/.list.md.bak": "\xfd7zXZ\x00\x00\x04"})
 	w.open()
-	_, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil)
+	_, problems, err := w.desk.Sweep(t.Context(), w.fleet, "", nil)
 	if want := "notes: not looked into: xz archive that cannot be read, or is encrypted: not opened; look inside by hand"; err != nil || len(problems) != 1 || problems[0] != want {
 		t.Errorf("Sweep tells %q, %v; want %q", problems, err, want)
 	}

@@ -150,7 +150,7 @@ func TestASweepSaysWhatItDidNotSee(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			s := w.store("db")
 			c.change(&s)
-			swept, problems, _ := w.desk.Sweep(t.Context(), alone(s), nil)
+			swept, problems, _ := w.desk.Sweep(t.Context(), alone(s), "", nil)
 			if (len(swept) > 0) != c.persons || !c.persons && (len(problems) > 0) != (c.problem != "") || !strings.Contains(strings.Join(problems, "\n"), c.problem) {
 				t.Errorf("%d persons came back, problems %q; want %v and %q", len(swept), problems, c.persons, c.problem)
 			}
@@ -186,13 +186,13 @@ func TestASweepSaysOfADatabaseAmongNotes(t *testing.T) {
 	w.complete(w.plan(w.file().ID))
 	plant(t, w.dir, map[string]string{"c/memories_1.sqlite": database}) // the rows of a store's own are made from its items
 	makeChunks(t, filepath.Join(w.dir, "cs/.memory/index.sqlite"), "about tea")
-	if _, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil); err != nil || len(problems) > 0 {
+	if _, problems, err := w.desk.Sweep(t.Context(), w.fleet, "", nil); err != nil || len(problems) > 0 {
 		t.Fatalf("%q, %v", problems, err)
 	}
 	for _, file := range []string{"s/memory/idea/crm.db", "s/memory/idea/.stversions/crm~20261101-101010.db", "cs/.memory/.snapshots/run1/index.sqlite"} {
 		plant(t, w.dir, map[string]string{file: database + "q" + name + "Harbour"})
 		w.open()
-		if _, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil); err != nil || !strings.Contains(strings.Join(problems, "\n"), "look inside by hand") {
+		if _, problems, err := w.desk.Sweep(t.Context(), w.fleet, "", nil); err != nil || !strings.Contains(strings.Join(problems, "\n"), "look inside by hand") {
 			t.Errorf("%s: %q, %v; want that the database is not proven clean", file, problems, err)
 		}
 		if err := os.Remove(filepath.Join(w.dir, file)); err != nil {
@@ -225,7 +225,7 @@ func TestASweepReadsAFileThatIsTooLargeForAnItem(t *testing.T) {
 		w.open()
 		s := w.store("s")
 		s.Texts = largeText{s.Texts}
-		swept, problems, err := w.desk.Sweep(t.Context(), alone(s), nil)
+		swept, problems, err := w.desk.Sweep(t.Context(), alone(s), "", nil)
 		if err != nil || len(problems) > 0 || (len(swept) == 1) != strings.Contains(body, name) {
 			t.Errorf("%q: %+v, %q, %v", body, swept, problems, err)
 		}
@@ -262,7 +262,7 @@ func TestAQuarantinedEntryIsReadLikeAnItem(t *testing.T) {
 			plant(t, w.dir, map[string]string{entry: body})
 		}
 		w.open()
-		swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil)
+		swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, "", nil)
 		if err != nil || len(problems) > 0 || (len(swept) == 1) != strings.Contains(body, name) {
 			t.Errorf("%.20q: swept %+v, %q, %v", body, swept, problems, err)
 		}

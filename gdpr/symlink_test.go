@@ -97,7 +97,7 @@ func TestASymbolicLinkIsNamed(t *testing.T) {
 			if !named {
 				t.Errorf("a later verification does not name the link: %+v", again)
 			}
-			if swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil); err != nil || len(swept)+len(problems) > 0 {
+			if swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, "", nil); err != nil || len(swept)+len(problems) > 0 {
 				t.Errorf("Sweep = %+v, %q, %v", swept, problems, err)
 			}
 			if b, err := os.ReadFile(filepath.Join(w.dir, "elsewhere.md")); err != nil || !strings.Contains(string(b), name) {

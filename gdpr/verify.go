@@ -435,20 +435,16 @@ func stillThere(n int) string {
 // leftOver says in numbers what a run did not finish.
 func leftOver(bad, waiting, undone int) string {
 	var out []string
-	for _, n := range []struct {
-		count     int
-		one, many string
-	}{
-		{bad, "layer is not clean", "layers are not clean"},
-		{waiting, "layer is held back by a reader or a sync", "layers are held back by a reader or a sync"},
-		{undone, "thing was not done", "things were not done"},
-	} {
+	add := func(n int, one, many string) {
 		switch {
-		case n.count == 1:
-			out = append(out, "1 "+n.one)
-		case n.count > 1:
-			out = append(out, fmt.Sprintf("%d %s", n.count, n.many))
+		case n == 1:
+			out = append(out, "1 "+one)
+		case n > 1:
+			out = append(out, fmt.Sprintf("%d %s", n, many))
 		}
 	}
+	add(bad, "layer is not clean", "layers are not clean")
+	add(waiting, "layer is held back by a reader or a sync", "layers are held back by a reader or a sync")
+	add(undone, "thing was not done", "things were not done")
 	return strings.Join(out, ", ")
 }

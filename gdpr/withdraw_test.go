@@ -187,7 +187,7 @@ func TestADeclinedSweepLeavesNoNames(t *testing.T) {
 	plant(t, w.path("agent"), map[string]string{"daily/2026-02-28.md": "- " + name + " and " + ana + "\n- quiet\n"})
 	w.open()
 	no := errors.New("no")
-	if _, _, err := w.desk.Sweep(t.Context(), w.fleet, func(gdpr.Plan) error { return no }); !errors.Is(err, no) {
+	if _, _, err := w.desk.Sweep(t.Context(), w.fleet, "", func(gdpr.Plan) error { return no }); !errors.Is(err, no) {
 		t.Fatalf("Sweep: %v", err)
 	}
 	if left := w.leaks(true, false); len(left) > 0 {

@@ -491,11 +491,7 @@ func (e *Erasures) Sweep(ctx context.Context, restored string, confirm func(gdpr
 	if err := e.s.Allow(ctx, Sweep, "", ""); err != nil {
 		return nil, nil, err
 	}
-	ctx = within(ctx)
-	if restored != "" {
-		return e.desk.SweepRestored(ctx, e.s.Fleet, restored, confirm)
-	}
-	return e.desk.Sweep(ctx, e.s.Fleet, confirm)
+	return e.desk.Sweep(within(ctx), e.s.Fleet, restored, confirm)
 }
 
 // Retire reduces closed requests past their retention to their line in the register, and returns their
