@@ -2,9 +2,6 @@ package subject
 
 import (
 	"bytes"
-	"encoding/base32"
-	"encoding/base64"
-	"encoding/hex"
 	"slices"
 	"unicode/utf8"
 )
@@ -12,47 +9,96 @@ import (
 // A block is a run of characters in one encoding: it is decoded as a whole, across its line ends, and
 // redacted as a whole.
 
-// base64Digits are the digits of both base64 alphabets.
-var base64Digits = digits("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_")
+// alphabet is the digits of an encoding: each of its sets has all values in order.
+type alphabet struct {
+	method Method
+	digits [256]bool
+	value  [256]byte
+	bits   int // of a digit
+}
 
-var hexDigits = digits("0123456789abcdefABCDEF")
+func newAlphabet(m Method, bits int, sets ...string) *alphabet {
+	a := &alphabet{method: m, bits: bits}
+	for _, set := range sets {
+		for v := range len(set) {
+			a.digits[set[v]], a.value[set[v]] = true, byte(v)
+		}
+	}
+	return a
+}
 
-var base32Digits = digits("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz234567")
+// shifts is the number of digits at which a decoding may begin: at the next one, the bytes have the same borders again.
+func (a *alphabet) shifts() int {
+	n := 1
+	for n*a.bits%8 != 0 {
+		n++
+	}
+	return n
+}
 
-func digits(s string) (t [256]bool) {
-	for i := range len(s) {
-		t[s[i]] = true
+// unpack writes the whole bytes that the values of digits make to room, which is as long as values.
+func (a *alphabet) unpack(room, values []byte) []byte {
+	bits, n, done, each := uint(0), uint(0), 0, uint(a.bits)
+	for _, v := range values {
+		bits, n = bits<<(each&7)|uint(v), n+each
+		if n >= 8 {
+			n -= 8
+			room[done] = byte(bits >> (n & 7))
+			done++
+		}
+	}
+	return room[:done]
+}
+
+const (
+	upperLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	lowerLetters = "abcdefghijklmnopqrstuvwxyz"
+)
+
+var (
+	base64Code = newAlphabet(Base64, 6, upperLetters+lowerLetters+"0123456789+/", upperLetters+lowerLetters+"0123456789-_")
+	hexCode    = newAlphabet(Hex, 4, "0123456789abcdef", "0123456789ABCDEF")
+	base32Code = newAlphabet(Base32, 5, upperLetters+"234567", lowerLetters+"234567")
+)
+
+// base64Digits are the digits of both base64 alphabets, and of the other encodings too.
+var base64Digits, hexDigits, base32Digits = &base64Code.digits, &hexCode.digits, &base32Code.digits
+
+// wordDigits are those of hex and base32.
+var wordDigits = func() (t [256]bool) {
+	for c := range t {
+		t[c] = hexDigits[c] || base32Digits[c]
 	}
 	return t
-}
+}()
 
 // line is a run of digits in a text, and the padding after it.
 type line struct{ from, to, end int }
 
 // runs hands the runs of digits of a minimum length to block, and blocks of several lines. It reports whether there is any.
-func (w *walker) runs(l *layer, in *[256]bool, m Method, least int) (any bool) {
+func (w *walker) runs(l *layer, lo, hi int, in *alphabet, least int) (any bool) {
 	least = max(minRun, least)
 	text := l.text
 	var few [4]line
 	lines := few[:0]
 	flush := func() {
 		if len(lines) > 1 {
-			w.block(l, lines, in, m)
+			w.block(l, lines, in)
 			if any = true; len(lines) > 2 && lines[0].to-lines[0].from != lines[1].to-lines[1].from { // its first line may be prose
-				w.block(l, lines[1:], in, m)
+				w.block(l, lines[1:], in)
 			}
 		}
 		lines = lines[:0]
 	}
 	ended := false // a line, since the last run
-	for i := 0; i < len(text); {
-		if !in[text[i]] {
+	for i := lo; i < hi; {
+		if !in.digits[text[i]] {
 			ended = ended || text[i] == '\n'
 			i++
 			continue
 		}
 		one := [1]line{{from: i}}
-		for i < len(text) && in[text[i]] {
+		for i < len(text) && in.digits[text[i]] {
 			i++
 		}
 		one[0].to = i
@@ -63,7 +109,7 @@ func (w *walker) runs(l *layer, in *[256]bool, m Method, least int) (any bool) {
 		width := one[0].to - one[0].from
 		if width >= least {
 			any = true
-			w.block(l, one[:], in, m)
+			w.block(l, one[:], in)
 		}
 		if n := len(lines); n > 0 {
 			last := lines[n-1]
@@ -91,63 +137,30 @@ func follows(gap []byte) bool {
 
 // decodings returns the possible decodings of a block; foreign says that letters of non-Latin scripts count
 // in UTF-16 too. Bytes that are no text, of a picture or a database, are among them where they have an anchor; nil: none has.
-func decodings(text []byte, lines []line, in *[256]bool, foreign bool, anchors *sieve) [][]byte {
+// Those that silent reports are left out; it may be nil.
+func decodings(text []byte, lines []line, in *alphabet, foreign bool, anchors *sieve, silent func(b []byte) bool) [][]byte {
 	const most = 128 // bytes of most runs: they need no memory of their own
-	var short, room [most]byte
+	var short, long [most]byte
 	all := short[:0]
 	for _, l := range lines {
-		all = append(all, text[l.from:l.to]...)
+		for _, c := range text[l.from:l.to] {
+			all = append(all, in.value[c])
+		}
 	}
 	var out [][]byte
-	decoded := room[:]
-	if len(all) > len(decoded) {
-		decoded = make([]byte, len(all))
-	}
-	add := func(n int, _ error) {
-		same := func(o []byte) bool { return bytes.HasPrefix(o, decoded[:n]) } // a repeated digit
-		if b := decoded[:n]; n > 0 && !slices.ContainsFunc(out, same) && (sensible(b) || foreign && sensibleWide(b) || anchors != nil && anchors.any(b)) {
+	room := slices.Grow(long[:0], len(all))[:len(all)]
+	for skip := range min(len(all), in.shifts()) {
+		b := in.unpack(room, all[skip:])
+		same := func(o []byte) bool { return bytes.HasPrefix(o, b) } // a repeated digit
+		if len(b) == 0 || silent != nil && silent(b) || slices.ContainsFunc(out, same) {
+			continue
+		}
+		if sensible(b) || foreign && sensibleWide(b) || anchors != nil && anchors.any(b) {
 			out = append(out, bytes.Clone(b))
-		}
-	}
-	switch in {
-	case &base64Digits:
-		for i, c := range all {
-			switch c {
-			case '-':
-				all[i] = '+'
-			case '_':
-				all[i] = '/'
-			}
-		}
-		for skip := range min(4, len(all)) {
-			n := len(all) - skip
-			if n%4 == 1 {
-				n--
-			}
-			add(base64.RawStdEncoding.Decode(decoded, all[skip:skip+n]))
-		}
-	case &hexDigits:
-		for skip := range 2 {
-			add(hex.Decode(decoded, all[skip:len(all)-(len(all)-skip)%2]))
-		}
-	case &base32Digits:
-		for i, c := range all {
-			if c >= 'a' {
-				all[i] = c - 'a' + 'A'
-			}
-		}
-		for skip := range min(8, len(all)) {
-			n := len(all) - skip
-			for n%8 == 1 || n%8 == 3 || n%8 == 6 {
-				n--
-			}
-			add(unpadded32.Decode(decoded, all[skip:skip+n]))
 		}
 	}
 	return out
 }
-
-var unpadded32 = base32.StdEncoding.WithPadding(base32.NoPadding)
 
 func boolInt(b bool) int {
 	if b {

@@ -9,12 +9,12 @@ import (
 // hostile text of them took minutes.
 func TestARepeatedDigitIsDecodedOnce(t *testing.T) {
 	for _, c := range []struct {
-		in   *[256]bool
+		in   *alphabet
 		text string
 		most int
-	}{{&base32Digits, "x", 1}, {&base32Digits, "xz", 2}, {&base64Digits, "xX", 2}, {&hexDigits, "6", 1}} {
+	}{{base32Code, "x", 1}, {base32Code, "xz", 2}, {base64Code, "xX", 2}, {hexCode, "6", 1}} {
 		text := strings.Repeat(c.text, 400/len(c.text))
-		if n := len(decodings([]byte(text), []line{{0, len(text), len(text)}}, c.in, true, nil)); n < 1 || n > c.most {
+		if n := len(decodings([]byte(text), []line{{0, len(text), len(text)}}, c.in, true, nil, nil)); n < 1 || n > c.most {
 			t.Errorf("%s repeated: %d decodings, want 1 to %d", c.text, n, c.most)
 		}
 	}

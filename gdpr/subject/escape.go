@@ -36,6 +36,9 @@ type layer struct {
 	escapes int  // escape families resolved before
 	family  int  // the last family resolved; unresolved for none
 
+	// fresh are the parts of the text that the layer it was resolved from does not have; nil: all of it.
+	fresh []span
+
 	// digits says that the text is only runs of digits that may be encoded, without escapes: nothing else is in it.
 	digits bool
 
@@ -97,6 +100,7 @@ type resolving struct {
 	reach  int
 	method Method // of the first escape of the layer; empty before it
 	last   int    // kept or resolved up to here
+	fresh  []span // of the layer
 	yield  func(*layer)
 }
 
@@ -109,7 +113,9 @@ func (r *resolving) escape(text string, m Method, from, to int) {
 		r.method, r.last = m, start(r.of.text, from-r.reach)
 	}
 	r.keep(r.last, from)
+	at := len(r.text)
 	r.add(text, from, to)
+	r.fresh = append(r.fresh, span{at, len(r.text)})
 	r.last = to
 }
 
@@ -120,9 +126,10 @@ func (r *resolving) end() {
 	}
 	r.keep(r.last, end(r.of.text, r.last+r.reach))
 	if l := r.layer(r.method); l != nil {
+		l.fresh = r.fresh
 		r.yield(l)
 	}
-	r.decoding, r.method = decoding{of: r.of}, ""
+	r.decoding, r.method, r.fresh = decoding{of: r.of}, "", nil
 }
 
 // start and end move the border of a part outwards, so that it cuts no word, and no block of digits.

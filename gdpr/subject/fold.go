@@ -122,11 +122,18 @@ func isASCII[T string | []byte](s T) bool {
 	return true
 }
 
+var windows1252 = func() (t [256]rune) {
+	for c := range t {
+		t[c] = charmap.Windows1252.DecodeByte(byte(c))
+	}
+	return t
+}()
+
 // decodeRune reads a character; an invalid byte is read as Windows-1252.
 func decodeRune(b []byte) (rune, int) {
 	r, n := utf8.DecodeRune(b)
 	if r == utf8.RuneError && n == 1 {
-		r = charmap.Windows1252.DecodeByte(b[0])
+		r = windows1252[b[0]]
 	}
 	return r, n
 }
@@ -134,7 +141,7 @@ func decodeRune(b []byte) (rune, int) {
 func lastRune(b []byte) rune {
 	r, n := utf8.DecodeLastRune(b)
 	if r == utf8.RuneError && n == 1 {
-		return charmap.Windows1252.DecodeByte(b[len(b)-1])
+		return windows1252[b[len(b)-1]]
 	}
 	return r
 }
@@ -204,13 +211,8 @@ func appendLetters(out, src []byte, marked bool) []byte {
 			out = append(out, f)
 			i++
 		case c >= utf8.RuneSelf:
-			r, n := rune(c&0x1f)<<6, 2 // two bytes, as most are
-			if i+1 < len(src) && c >= 0xc2 && c < 0xe0 && src[i+1]&0xc0 == 0x80 {
-				r |= rune(src[i+1] & 0x3f)
-			} else {
-				r, n = decodeRune(src[i:])
-			}
-			out = append(out, foldRune(r)...)
+			letters, n := foldedAt(src[i:])
+			out = append(out, letters...)
 			i += n
 		case marked && (c == '<' || c == ']'):
 			i += markup(src[i:])
@@ -219,6 +221,15 @@ func appendLetters(out, src []byte, marked bool) []byte {
 		}
 	}
 	return out
+}
+
+// foldedAt is the folded character at the beginning of b, which is not ASCII, and its length in b.
+func foldedAt(b []byte) (letters string, n int) {
+	if c := b[0]; c >= 0xc2 && c < 0xe0 && len(b) > 1 && b[1]&0xc0 == 0x80 { // two bytes, as most are
+		return foldRune(rune(c&0x1f)<<6 | rune(b[1]&0x3f)), 2
+	}
+	r, n := decodeRune(b)
+	return foldRune(r), n
 }
 
 // stretch moves the end of the last character behind its combining mark.

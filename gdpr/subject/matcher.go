@@ -72,6 +72,7 @@ type Matcher struct {
 	reach    int            // how far an occurrence may extend from an anchor, in bytes
 	longest  int            // longest occurrence without escapes and markup, in bytes
 	least    int            // shortest identifier, in bytes
+	chain    int            // consecutive pairs in the shortest pattern
 	phones   bool
 	foreign  bool           // an identifier has non-Latin letters
 	firsts   *[1 << 16]bool // see firstPairs
@@ -81,7 +82,7 @@ type Matcher struct {
 
 // New makes a matcher. Each term is checked with Check; a repeated term counts once.
 func New(terms ...string) (*Matcher, error) {
-	m := &Matcher{least: MaxTerm, pairs: &[1 << 16]bool{}, quiet: newQuiet()}
+	m := &Matcher{least: MaxTerm, chain: MaxTerm, pairs: &[1 << 16]bool{}, quiet: newQuiet()}
 	if len(terms) == 0 {
 		return nil, model.Errorf(model.InvalidInput, "subject", "no identifier: an empty selector would match everything")
 	}
@@ -101,6 +102,7 @@ func New(terms ...string) (*Matcher, error) {
 			for i := 1; i < len(p.Letters); i++ {
 				m.pairs[int(p.Letters[i-1])<<8|int(p.Letters[i])] = true
 			}
+			m.chain = min(m.chain, len(p.Letters)-1)
 			longest, m.least = max(longest, len(p.Letters)), min(m.least, leastBytes(len(p.Letters), isASCII(p.Letters)))
 			m.phones = m.phones || p.Kind == Telephone
 			m.foreign = m.foreign || !isASCII(p.Letters)
@@ -343,7 +345,7 @@ func (m *Matcher) search(b []byte, loose, rtf bool, bystanders *Bystanders, firs
 	others := map[span]bool{} // names in addresses of others that only a decoded layer shows whole: so a first hit may be none
 	first = first && !(bytes.ContainsFunc(b, func(r rune) bool { return r < 0x80 && escapes[r] }) && slices.ContainsFunc(m.patterns, func(p Pattern) bool { return p.Kind == Address }))
 	w := walker{until: math.MaxInt, joined: map[span]bool{}, pieces: m.pieces, least: m.least, reach: m.reach, foreign: m.foreign, charsets: m.charsets, near: near, quiet: m.quiet}
-	w.anchors = m.anchors
+	w.anchors, w.silent = m.anchors, m.silent
 	w.begins = func(b []byte) bool { return m.begins(b) || m.anchors.any(b) } // ASCII identifiers can end differently next to other letters
 	w.look = func(v *view, l *layer) bool {
 		if loose && l.depth == 0 {

@@ -340,11 +340,14 @@ func (m *Matcher) encodedRuns(b []byte, lo, hi int, capital bool, add func(lo, h
 		least, to := minRun, 0
 		switch c := b[done]; {
 		case c >= 'A' && c <= 'Z':
-			from, to = runAround(b, done, &base64Digits)
+			from, to = runAround(b, done, base64Digits)
 		case asciiFold[c] != 0: // without capitals it is hex or base32, and a long run has a letter at a multiple of its least length
 			least = 2 * minRun
-			if from, to = runAround(b, done, &hexDigits); to-from < least {
-				from, to = runAround(b, done, &base32Digits)
+			if from, to = runAround(b, done, &wordDigits); to-from < least && !(from > 0 && b[from-1] == '\n' && to < len(b) && b[to] == '\n') {
+				continue
+			}
+			if from, to = runAround(b, done, hexDigits); to-from < least {
+				from, to = runAround(b, done, base32Digits)
 			}
 		default:
 			continue
@@ -440,6 +443,16 @@ func blockEnd(b []byte, to int) int {
 		}
 		to = k
 	}
+}
+
+// blocksAround is the stretch of b whose blocks have a part in b[lo:hi], or touch it.
+func blocksAround(b []byte, lo, hi int) (from, to int) {
+	gap := b[max(0, lo-64):lo]
+	from = blockStart(b, lo-len(gap)+len(bytes.TrimRight(gap, " \t>|#*\r\n")))
+	for to = from; to <= hi && to < len(b); {
+		to = max(to+1, blockEnd(b, to))
+	}
+	return from, to
 }
 
 func capitals(b []byte) bool { return !bytes.ContainsFunc(b, unicode.IsLower) }

@@ -47,7 +47,9 @@ type walker struct {
 	expanded int64 // bytes expanded from compressed parts
 	beside   int   // what was noted beside hits: compressed parts, joined lines
 	// quiet are runs without anything of the subject; may be nil.
-	quiet  *quiet
+	quiet *quiet
+	// silent reports whether a decoded block names nobody in any layer; may be nil.
+	silent func(b []byte) bool
 	unseen unseen
 	// joined are the places of lines that no encoder cuts so: what one of them holds alone is not in the others.
 	// May be nil.
@@ -127,7 +129,7 @@ func (w *walker) piece(l *layer) {
 	}
 	if w.near != nil && !l.probe {
 		probe, expanded, unseen := *l, w.expanded, w.unseen
-		probe.probe, probe.at, probe.to = true, nil, nil
+		probe.probe, probe.at, probe.to, probe.fresh = true, nil, nil, nil
 		if w.piece(&probe); !w.done {
 			return
 		}
@@ -237,17 +239,34 @@ func marked(b []byte) bool {
 // minRun is the shortest run of digits that may be an encoding.
 const minRun = 8
 
-// blocks decodes base64, hex and base32.
+// blocks decodes base64, hex and base32. A probe leaves out the blocks that the layer was resolved with: they were in the
+// text before.
 func (w *walker) blocks(l *layer) {
-	if !w.runs(l, &base64Digits, Base64, w.least*4/3) { // base64 includes the other digits, and its runs are longer
+	if !l.probe || l.fresh == nil {
+		w.blocksIn(l, 0, len(l.text))
 		return
 	}
-	w.runs(l, &hexDigits, Hex, w.least*2)
-	w.runs(l, &base32Digits, Base32, w.least*8/5)
+	done := 0
+	for _, s := range l.fresh {
+		if s.hi >= done {
+			from, to := blocksAround(l.text, s.lo, s.hi)
+			w.blocksIn(l, max(done, from), to)
+			done = to
+		}
+	}
+}
+
+func (w *walker) blocksIn(l *layer, lo, hi int) {
+	if !w.runs(l, lo, hi, base64Code, w.least*4/3) { // base64 includes the other digits, and its runs are longer
+		return
+	}
+	w.runs(l, lo, hi, hexCode, w.least*2)
+	w.runs(l, lo, hi, base32Code, w.least*8/5)
 }
 
 // block decodes a run of digits, or several lines of one block.
-func (w *walker) block(l *layer, lines []line, in *[256]bool, m Method) {
+func (w *walker) block(l *layer, lines []line, in *alphabet) {
+	m := in.method
 	run := l.text[lines[0].from:lines[len(lines)-1].to]
 	if w.done || !encoded(l.text, lines, m) || l.probe && w.quiet.has(run, m, l.depth) {
 		return
@@ -259,7 +278,11 @@ func (w *walker) block(l *layer, lines []line, in *[256]bool, m Method) {
 		w.joined[span{start, end}] = true
 		w.beside++
 	}
-	for _, b := range decodings(l.text, lines, in, w.foreign, w.anchors) {
+	var silent func(b []byte) bool
+	if l.probe {
+		silent = w.silent
+	}
+	for _, b := range decodings(l.text, lines, in, w.foreign, w.anchors, silent) {
 		in := &layer{text: b, block: true, start: start, end: end, goesOn: goesOn, method: cmp.Or(l.method, m), depth: l.depth + 1, units: l.units, family: unresolved, probe: l.probe}
 		in.loose, in.noise = isBinary(b) && !Wide(b), !sensible(b)
 		w.open(in)

@@ -1,0 +1,68 @@
+package subject
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestSilentLosesNothing: a search of decoded bytes that silent leaves out must find nothing and report nothing.
+func TestSilentLosesNothing(t *testing.T) {
+	rng := rand.New(rand.NewPCG(21, 22))
+	names := []string{"Ana Ribeiro", "u17", "王明珠", "Иванова Мария", "김민수", "山田太郎", "Łukasz Żak", "Zoë Ångström", "usr_412", "+49 30 5550 1234", "ana.r@example.test"}
+	const letters = "abAeinorRSuzZ4579 .@-_=%&+~?\\<>[](\n\r\t\x00\x0e\x1b\xc3\xab\xe9\xc5\x81\xd0\x98"
+	silent := 0
+	for range 200 {
+		name := names[rng.IntN(len(names))]
+		m, err := New(name, names[rng.IntN(len(names))])
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := walker{pieces: m.pieces, least: m.least, reach: m.reach, foreign: m.foreign, charsets: m.charsets, near: m.prober(), anchors: m.anchors}
+		w.begins = func(b []byte) bool { return m.begins(b) || m.anchors.any(b) }
+		for range 200 {
+			b := make([]byte, rng.IntN(maxSilent+1))
+			for i := range b {
+				if b[i] = byte(rng.Uint32()); rng.IntN(3) > 0 {
+					b[i] = letters[rng.IntN(len(letters))]
+				}
+			}
+			if said := written(rng, m, name); len(said) < len(b) {
+				at := rng.IntN(len(b) - len(said))
+				copy(b[at:], said)
+				for range rng.IntN(3) {
+					b[at+rng.IntN(len(said))] = letters[rng.IntN(len(letters))]
+				}
+			}
+			if !m.silent(b) {
+				continue
+			}
+			silent++
+			for _, probe := range []bool{true, false} {
+				w.done, w.unseen = false, unseen{}
+				w.look = func(*view, *layer) bool { w.done = true; return false }
+				w.open(&layer{text: bytes.Clone(b), block: true, loose: isBinary(b), family: unresolved, depth: 1, probe: probe})
+				if w.done || w.unseen.tooMuch || len(w.unseen.closed) > 0 {
+					t.Fatalf("%q, probe %v: %q is left out, which has %+v", m.Terms(), probe, b, w.unseen)
+				}
+			}
+		}
+	}
+	if silent < 3_000 {
+		t.Errorf("%d texts are too few to say anything", silent)
+	}
+}
+
+// TestBlockOverAnEscapedLineEnd: a block whose lines are joined only once an escape is resolved must be found, however the
+// gap between them is divided.
+func TestBlockOverAnEscapedLineEnd(t *testing.T) {
+	m, err := New("+49 30 5550 1234")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, gap := range []string{"\n %20", "%20\n", "%20\n%20", "%0A", "%20%0A ", " %0A%20"} {
+		if text := "see ACs0OSAzMCA1NTU" + gap + "wIDEyMzQ, too"; !m.Names(text) {
+			t.Errorf("%q: not found", text)
+		}
+	}
+}
