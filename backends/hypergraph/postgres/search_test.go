@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/postgres"
 	"memdesk/internal/testpg"
 	"memdesk/model"
 )
@@ -43,4 +44,23 @@ func TestManyMatches(t *testing.T) {
 			t.Errorf("%s of %s: %+v %q, %d hits", c.query, c.types, res.Total, res.BoundNote, len(res.Hits))
 		}
 	}
+}
+
+// TestSearchIsPlannedForItsWords: a search is parsed once on a connection, and never uses a plan for any words: that of a
+// rare word would read every match of a common one.
+func TestSearchIsPlannedForItsWords(t *testing.T) {
+	srv := testpg.New(t)
+	s, err := postgres.Create(t.Context(), postgres.Config{DSN: model.NewSecret(srv.DSN("postgres", "postgres")), Workspace: "w", MaxConns: 1})
+	must(t, err)
+	defer s.Close()
+	must(t, s.CreateNode(t.Context(), fact("rare", "a quokka in the harbour")))
+	for range 12 { // the server compares the plans after the fifth
+		if res, err := s.SearchByContent(t.Context(), "quokka", hypergraph.SearchOptions{Limit: 20}); err != nil || len(res.Hits) != 1 {
+			t.Fatalf("%+v, %v", res, err)
+		}
+	}
+	must(t, postgres.Run(t.Context(), s, `DO $$ BEGIN
+		ASSERT (SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE 'WITH found%' AND custom_plans = 12 AND generic_plans = 0) = 1,
+			(SELECT format('%s custom plans, %s for any words', sum(custom_plans), sum(generic_plans)) FROM pg_prepared_statements WHERE statement LIKE 'WITH found%');
+		END $$`))
 }
