@@ -241,20 +241,7 @@ func applyDecision(n *Node, have *Decision, creating bool, set fieldSet) error {
 	if !fresh {
 		d = *have
 	}
-	given := false
-	text := func(name string, into *string, must bool) error {
-		v, ok := set.take(name)
-		given = given || ok
-		if !ok && must && !fresh {
-			return model.Errorf(model.InvalidInput, "retain", "field %q is missing: the node has a decision record", name)
-		}
-		if ok || !fresh {
-			*into = v
-		}
-		return nil
-	}
-	confidence := strconv.FormatInt(d.Confidence, 10)
-	old := confidence
+	given, confidence := false, strconv.FormatInt(d.Confidence, 10)
 	for _, f := range []struct {
 		name string
 		into *string
@@ -264,19 +251,21 @@ func applyDecision(n *Node, have *Decision, creating bool, set fieldSet) error {
 		{fieldDecisionParent, &d.ParentID, false}, {fieldDecisionPrompt, &d.Prompt, false}, {fieldDecisionFiles, &d.Files, false},
 		{fieldDecisionBranch, &d.Branch, false}, {fieldDecisionCommit, &d.Commit, false},
 	} {
-		if err := text(f.name, f.into, f.must); err != nil {
-			return err
+		v, ok := set.take(f.name)
+		given = given || ok
+		switch {
+		case ok, !fresh && !f.must:
+			*f.into = v
+		case !fresh:
+			return model.Errorf(model.InvalidInput, "retain", "field %q is missing: the node has a decision record", f.name)
 		}
 	}
 	if !given {
 		return nil
 	}
-	if confidence != old {
-		c, err := strconv.ParseInt(confidence, 10, 64)
-		if err != nil {
-			return model.Errorf(model.InvalidInput, "retain", "%s %q: give a whole number from 0 to 100", fieldDecisionConfidence, confidence)
-		}
-		d.Confidence = c
+	var err error
+	if d.Confidence, err = strconv.ParseInt(confidence, 10, 64); err != nil {
+		return model.Errorf(model.InvalidInput, "retain", "%s %q: give a whole number from 0 to 100", fieldDecisionConfidence, confidence)
 	}
 	n.Decision = &d
 	return nil
