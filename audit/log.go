@@ -108,9 +108,7 @@ func Open(o Options) (*Log, error) {
 	if o.Dir == "" {
 		return nil, errors.New("open audit log: no directory")
 	}
-	if o.Clock == nil {
-		o.Clock = clock.System{}
-	}
+	o.Clock = clock.Or(o.Clock)
 	if o.FS == nil {
 		o.FS = atomicfile.OS{}
 	}

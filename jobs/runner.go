@@ -52,9 +52,7 @@ func Open(o Options) (*Runner, error) {
 	if o.Dir == "" {
 		return nil, errors.New("open jobs: no directory")
 	}
-	if o.Clock == nil {
-		o.Clock = clock.System{}
-	}
+	o.Clock = clock.Or(o.Clock)
 	if o.FS == nil {
 		o.FS = atomicfile.OS{}
 	}

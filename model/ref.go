@@ -1,6 +1,7 @@
 package model
 
 import (
+	"encoding/hex"
 	"fmt"
 	"strings"
 	"unicode"
@@ -104,34 +105,17 @@ func DecodeID(s string) (string, error) {
 			b.WriteByte(s[i])
 			continue
 		}
-		if i+2 >= len(s) {
+		c, err := hex.DecodeString(s[i+1 : min(i+3, len(s))])
+		if err != nil || len(c) == 0 {
 			return "", Errorf(InvalidInput, "ref", "%q: a %% stands for two hex digits; write %%25 for the sign itself", s)
 		}
-		hi, ok1 := unhex(s[i+1])
-		lo, ok2 := unhex(s[i+2])
-		if !ok1 || !ok2 {
-			return "", Errorf(InvalidInput, "ref", "%q: a %% stands for two hex digits; write %%25 for the sign itself", s)
-		}
-		c := hi<<4 | lo
-		if isInner(c) {
+		if isInner(c[0]) {
 			b.WriteString(Inner)
 		}
-		b.WriteByte(c)
+		b.WriteByte(c[0])
 		i += 2
 	}
 	return b.String(), nil
-}
-
-func unhex(c byte) (byte, bool) {
-	switch {
-	case c >= '0' && c <= '9':
-		return c - '0', true
-	case c >= 'a' && c <= 'f':
-		return c - 'a' + 10, true
-	case c >= 'A' && c <= 'F':
-		return c - 'A' + 10, true
-	}
-	return 0, false
 }
 
 // The bounds of an id from outside: bytes, and parts divided by /.

@@ -52,9 +52,7 @@ func (e *HeldError) Unwrap() error {
 // Gate records the writer of every Retain and Forget, and holds back an agent's write that a scanner rejects
 // or that needs trust. It lies inside the gate of erasure, so that nothing about an erased person is kept.
 func Gate(r Rules) model.Middleware {
-	if r.Clock == nil {
-		r.Clock = clock.System{}
-	}
+	r.Clock = clock.Or(r.Clock)
 	return func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
 		if c.Retain == nil && (c.Forget == nil || c.Forget.ID == "") {
 			return next(ctx)

@@ -7,6 +7,8 @@ package quarantine
 import (
 	"strings"
 	"unicode/utf8"
+
+	"memdesk/internal/safetext"
 )
 
 // Stage is the view of the text in which a rule matched.
@@ -68,7 +70,7 @@ func (f Finding) Verdict() Verdict { return Verdict{f.Category, f.Pattern} }
 // side. The three parts are hostile text and neighbours in the original; a
 // finding whose span does not fit the text yields what can be cut.
 func Excerpt(text string, f Finding, around int) (before, match, after string) {
-	start := runeStart(text, min(max(f.Start, 0), len(text)))
+	start := safetext.RuneStart(text, min(max(f.Start, 0), len(text)))
 	end := runeEnd(text, min(max(f.End, start), len(text)))
 	from, to := start, end
 	for n := 0; n < around && from > 0; n++ {
@@ -82,22 +84,9 @@ func Excerpt(text string, f Finding, around int) (before, match, after string) {
 	return text[from:start], text[start:end], text[end:to]
 }
 
-// runeStart moves an offset inside a rune back to its first byte.
-func runeStart(text string, off int) int {
-	for back := off; back >= 0 && off-back < utf8.UTFMax; back-- {
-		if back == len(text) || utf8.RuneStart(text[back]) {
-			if _, size := utf8.DecodeRuneInString(text[back:]); back+size > off {
-				return back
-			}
-			break
-		}
-	}
-	return off
-}
-
 // runeEnd moves an offset inside a rune forward to its end.
 func runeEnd(text string, off int) int {
-	start := runeStart(text, off)
+	start := safetext.RuneStart(text, off)
 	if start == off {
 		return off
 	}

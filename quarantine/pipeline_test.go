@@ -11,6 +11,8 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 	"pgregory.net/rapid"
+
+	"memdesk/internal/safetext"
 )
 
 // plainScan is the pipeline of scanner.md without shortcuts; Scan must agree with it on every text.
@@ -82,9 +84,9 @@ func TestInvisibleOverAllCharacters(t *testing.T) {
 			n++
 		}
 	}
-	// A new table changes verdicts: then RuleSetVersion's promise must be checked again.
-	if UnicodeVersion == "15.0.0" && n != 173 {
-		t.Errorf("%d invisible characters in Unicode %s, want 173", n, UnicodeVersion)
+	// A new table changes verdicts: then those of upstream must be checked again.
+	if unicode.Version == "15.0.0" && n != 173 {
+		t.Errorf("%d invisible characters in Unicode %s, want 173", n, unicode.Version)
 	}
 }
 
@@ -188,7 +190,7 @@ func checkSpan(t failer, text string, f Finding) {
 	if f.Start < 0 || f.Start >= f.End || f.End > len(text) {
 		t.Fatalf("%+v: span outside %q", f, text)
 	}
-	if runeStart(text, f.Start) != f.Start || runeStart(text, f.End) != f.End {
+	if safetext.RuneStart(text, f.Start) != f.Start || safetext.RuneStart(text, f.End) != f.End {
 		t.Fatalf("%+v: span splits a character of %q", f, text)
 	}
 	before, match, after := Excerpt(text, f, len(text))

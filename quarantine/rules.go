@@ -3,22 +3,6 @@ package quarantine
 import (
 	"regexp"
 	"sync"
-	"unicode"
-
-	"golang.org/x/text/unicode/norm"
-)
-
-// The versions behind a verdict; record them beside it, because both the rules and the Unicode tables change
-// verdicts between releases (scanner.md Traps).
-const (
-	// RuleSetVersion names the upstream whose verdicts Scan reproduces.
-	RuleSetVersion = "crewship-5c41c31ea237"
-	// StrictVersion names the separate rule set of Strict.
-	StrictVersion = "memdesk-strict-1"
-	// UnicodeVersion is the Unicode version of the invisible characters.
-	UnicodeVersion = unicode.Version
-	// NormVersion is the Unicode version of the folding.
-	NormVersion = norm.Version
 )
 
 // The categories upstream records.
@@ -58,7 +42,7 @@ const (
 	urlSecret   = `\$\{?(?i:` + secretNames + `|ENV)\b`
 )
 
-// upstreamRules is the table in upstream's order, which decides the verdict.
+// upstreamRules is the table of crewship-5c41c31ea237 in its order, which decides the verdict.
 // Go's regexp is RE2, as upstream's: \s and \b are ASCII, (?i) folds U+017F and
 // U+212A.
 var upstreamRules = []rule{

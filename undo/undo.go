@@ -106,10 +106,7 @@ func New(dir string, keep time.Duration, c clock.Clock, ready func() error) *Kee
 	if keep <= 0 {
 		keep = DefaultKeep
 	}
-	if c == nil {
-		c = clock.System{}
-	}
-	return &Keeper{dir: dir, keep: keep, clock: c, ready: ready}
+	return &Keeper{dir: dir, keep: keep, clock: clock.Or(c), ready: ready}
 }
 
 // Heed sets judge, which says why an item could not be written again, empty where it could: the preview of a

@@ -62,9 +62,7 @@ func Open(o Options) (*Witness, error) {
 	if len(o.Logs) == 0 && !o.Trust {
 		return nil, errors.New("witness: it knows no log, and is not to trust what it sees first")
 	}
-	if o.Clock == nil {
-		o.Clock = clock.System{}
-	}
+	o.Clock = clock.Or(o.Clock)
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("witness: %w", err)
 	}

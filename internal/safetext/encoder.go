@@ -252,10 +252,10 @@ func (c *encoder) escapeRun(s string, i int, r rune, size int) int {
 	return count * size
 }
 
-// runeStart returns the largest n ≤ limit that does not split a character of s.
-func runeStart(s string, limit int) int {
+// RuneStart returns the largest n ≤ limit that does not split a character of s.
+func RuneStart(s string, limit int) int {
 	for n := limit; n >= 0 && n > limit-utf8.UTFMax; n-- {
-		if utf8.RuneStart(s[n]) {
+		if n == len(s) || utf8.RuneStart(s[n]) {
 			if _, size := utf8.DecodeRuneInString(s[n:]); n == limit || n+size > limit {
 				return n
 			}

@@ -30,7 +30,7 @@ func (e Escaper) LineMax(s string, maxBytes int) Text {
 	if maxBytes <= 0 || len(s) <= maxBytes {
 		return e.Line(s)
 	}
-	n := runeStart(s, maxBytes)
+	n := RuneStart(s, maxBytes)
 	return e.Concat(e.Line(s[:n]), Text{" " + e.notice(len(s)-n)})
 }
 

@@ -44,7 +44,7 @@ func FileName(s string) string {
 
 // nameCut avoids cutting through a character or a percent escape.
 func nameCut(s string, limit int) int {
-	n := runeStart(s, limit)
+	n := RuneStart(s, limit)
 	if i := strings.LastIndexByte(s[:n], '%'); i >= 0 && i > n-3 {
 		return i
 	}
