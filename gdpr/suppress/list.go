@@ -158,19 +158,12 @@ func (l *List) begun() bool {
 // alone locks the list against other processes while it is read, changed and written. Files of an interrupted
 // write are removed.
 func (l *List) alone() (unlock func(), err error) {
-	f, err := atomicfile.Open(l.path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
-	if err == nil {
-		err = filelock.Wait(context.Background(), f, true)
-	}
+	unlock, err = filelock.Hold(context.Background(), l.path+".lock", true)
 	if err != nil {
-		_ = f.Close()
 		return nil, model.Errorf(model.Unavailable, "suppress", "the suppression list cannot be locked")
 	}
-	temps, _ := filepath.Glob(filepath.Join(filepath.Dir(l.path), "."+filepath.Base(l.path)+".tmp.*"))
-	for _, t := range temps {
-		_ = os.Remove(t)
-	}
-	return func() { _ = filelock.Close(f) }, nil
+	_ = atomicfile.Sweep(atomicfile.OS{}, filepath.Dir(l.path), filepath.Base(l.path)) // tried again at the next change
+	return unlock, nil
 }
 
 func hashTerms(k Key, t string) []Term {
