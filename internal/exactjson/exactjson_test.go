@@ -14,6 +14,7 @@ type row struct {
 	ID    string            `json:"id"`
 	List  []string          `json:"list,omitempty"`
 	Bytes []byte            `json:"bytes,omitempty"`
+	Nums  []float32         `json:"nums,omitempty"`
 	At    time.Time         `json:"at,omitzero"`
 	Under *row              `json:"under,omitempty"`
 	Rows  []row             `json:"rows,omitempty"`
@@ -24,7 +25,7 @@ func TestKeepsEveryByte(t *testing.T) {
 	at := time.Date(2026, 11, 29, 5, 0, 0, 7, time.UTC)
 	for name, v := range map[string]row{
 		"plain":        {ID: "caf\u00e9 \ufffd", List: []string{"a", ""}, Bytes: []byte{0xff}, At: at},
-		"no UTF-8":     {ID: "caf\xe9", List: []string{"\xff", "x"}, Under: &row{ID: "\xc3"}, Rows: []row{{ID: "a\x00\x80"}}},
+		"no UTF-8":     {ID: "caf\xe9", Nums: []float32{0.5, -1}, List: []string{"\xff", "x"}, Under: &row{ID: "\xc3"}, Rows: []row{{ID: "a\x00\x80"}}},
 		"in a map":     {Map: map[string]string{"\xe9": "\xe8", "a": "b"}},
 		"like encoded": {ID: "\uFDD1base64:YQ=="},
 	} {
