@@ -2,7 +2,6 @@ package recall
 
 import (
 	"context"
-	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -59,11 +58,11 @@ func (p *Pane) Ahead(n int) list.Ahead {
 }
 
 func (p *Pane) Place(key string) bool {
-	at := slices.IndexFunc(p.window.Rows, func(h hitRow) bool { return h.key() == key })
-	if at >= 0 {
-		p.ItemPage.On, p.window.Sel = false, at
+	there := p.window.Place(key)
+	if there {
+		p.ItemPage.On = false
 	}
-	return at >= 0
+	return there
 }
 
 func (p *Pane) Row() safetext.Text {
