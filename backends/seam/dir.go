@@ -60,6 +60,8 @@ const (
 	StepRename  = rootdir.StepRename
 	StepSyncDir = rootdir.StepSyncDir
 	StepRemove  = rootdir.StepRemove
+	// StepExchange comes after the exchange of two files.
+	StepExchange = rootdir.StepExchange
 )
 
 // Dir is a Tree over a directory. It opens the directory anew for each call, so that a vanished or
