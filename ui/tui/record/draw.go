@@ -28,7 +28,7 @@ func (p *List[T]) noticeLines() []safetext.Text {
 
 // split shares the pane between list and detail anew.
 func (p *List[T]) split() {
-	asks := desk.Asks{Width: p.width, Height: p.height - len(p.noticeLines()), Rows: p.steady(), Two: p.Kind.Two, Beside: p.Kind.Beside, Empty: p.Window.Bare()}
+	asks := desk.Asks{Width: p.width, Height: p.height - len(p.noticeLines()), Rows: p.Steady(), Two: p.Kind.Two, Beside: p.Kind.Beside, Empty: p.Window.Bare()}
 	if !p.Kind.Tree {
 		asks.Cuts = func(room int) bool {
 			_, cuts := p.share(room)
@@ -54,7 +54,7 @@ func (p *List[T]) Render(width, height int) ([]string, *tea.Position) {
 	f := p.halves
 	h := st.Row(f.ListWidth).Blank(1)
 	widths, _ := p.share(f.ListWidth)
-	cursor := p.renderFilter(h)
+	cursor := p.Browser.Render(h)
 	heads := cursor != nil || !p.Window.Bare() || p.Window.Err != nil || p.Query != ""
 	if cursor != nil {
 		cursor.Y = len(out)

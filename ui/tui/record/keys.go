@@ -107,7 +107,7 @@ func (p *List[T]) common() []act.Act {
 			{Keys: []string{"left", "h"}, Show: "left", Doc: "back to the list", Do: p.Back},
 		}, p.factKeys(), act.Movement(p.Detail, "line"))
 	case p.Typing() != nil:
-		return p.FilterKeys("list")
+		return p.FilterKeys("list", p.Apply)
 	}
 	return slices.Concat([]act.Act{
 		act.Open.Called("this "+p.Kind.Noun+" on the whole screen").With(none, func() tea.Cmd {

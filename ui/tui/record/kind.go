@@ -105,7 +105,6 @@ type Traits[T any] struct {
 	NoMatch string     // what a filter without rows means; it names the filter with %q; empty: the usual words
 	Aside   string     // title of the detail; empty: the noun
 	NoList  string     // before the reason why a source gave no rows; empty: the reason alone
-	Returns bool       // the end of a filter puts the cursor back on its row before it, unless it was moved
 	Stays   bool       // the page of a row stays when its row leaves the list
 	Brief   int        // a detail of fewer lines begins at the words of its body
 	// Words are those of a filter that rows and details mark; nil: all of it.

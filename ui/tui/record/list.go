@@ -51,14 +51,10 @@ func (p *List[T]) OpenPage(r Row[T]) tea.Cmd {
 
 // List is a pane over a source: a windowed list, a filter, a detail.
 type List[T any] struct {
-	D       *desk.Desk
-	Kind    Kind[T]
-	Window  *list.Window[Row[T]]
-	Marks   *list.Marks[Row[T]]
-	Detail  *text.Reader
-	Fetcher func() list.Fetcher[Row[T]] // reads the list under the filter in force
-	Moved   func() tea.Cmd              // after the cursor has moved
-	filtering[T]
+	*list.Browser[Row[T]]
+	D      *desk.Desk
+	Kind   Kind[T]
+	Detail *text.Reader
 	looked
 	page    Row[T] // that fills the pane, where pages stay
 	notice  list.Said
@@ -77,12 +73,15 @@ type List[T any] struct {
 
 func New[T any](d *desk.Desk, kind Kind[T]) *List[T] {
 	p := &List[T]{D: d, Kind: kind}
-	p.Window = list.NewWindow(d.Asker(kind.Pane), func(r Row[T]) string { return r.Key })
-	p.Marks = list.NewMarks(func() *list.Window[Row[T]] { return p.Window }, func(r Row[T]) Row[T] { return Row[T]{Key: r.Key, Raw: r.Raw} })
+	p.Browser = list.NewBrowser(&d.Loop, kind.Pane, func(r Row[T]) string { return r.Key }, func(r Row[T]) Row[T] { return Row[T]{Key: r.Key, Raw: r.Raw} })
+	p.Hint = kind.Hint
 	p.Fetcher = p.fetcher
 	p.Moved = func() tea.Cmd {
 		p.page, _ = p.Window.Current()
 		return p.follow()
+	}
+	if kind.Check != nil {
+		p.Check = kind.Check
 	}
 	p.Window.Forward = true
 	p.Detail = text.NewReader(text.New(d.St, p.Window.Ask), d.Later(kind.Pane))
@@ -196,8 +195,8 @@ func (p *List[T]) Update(msg any) tea.Cmd {
 			}
 		}
 		return tea.Batch(cmd, p.Layout(), p.follow())
-	case filterDue:
-		return p.due(msg)
+	case list.FilterDue:
+		return p.Due(msg)
 	case liveTick:
 		return p.ticked()
 	case liveStamp:
@@ -326,6 +325,13 @@ func (p *List[T]) Position() (safetext.Text, bool) {
 	return at, p.Window.Busy()
 }
 
+func (p *List[T]) Typing() *text.Input {
+	if p.Full {
+		return nil
+	}
+	return p.Browser.Typing()
+}
+
 func (p *List[T]) Outermost() bool { return !p.Full && p.Query == "" }
 
 // Back goes from the whole screen to the list, with its detail at the first line, or takes the filter off.
@@ -352,6 +358,12 @@ func (p *List[T]) Refresh() tea.Cmd {
 	return cmd
 }
 
+// Anew begins with another list in place of this one.
+func (p *List[T]) Anew() {
+	p.Browser.Anew()
+	p.Pulse, p.fit, p.halves = desk.Pulse{}, nil, desk.Halves{}
+}
+
 // Refit takes the widths of the columns from the rows that arrive next, and from none before: what these had is not shown.
 func (p *List[T]) Refit() { p.refit = true }
 
@@ -366,9 +378,18 @@ func (p *List[T]) trailed(m list.Trailed[Row[T]]) tea.Cmd {
 		p.anew()
 		p.notice = m.Page.Said
 	}
-	cmd := p.followed(m)
+	cmd, _ := p.Trailed(m)
 	p.Fitted()
 	return tea.Batch(cmd, p.Layout(), p.follow())
+}
+
+// End goes to the last row read: a source is read from its start.
+func (p *List[T]) End() tea.Cmd {
+	cmd := p.Browser.End()
+	if n := len(p.Window.Pages); n > 0 && p.Window.Forward && p.Window.Pages[n-1].Next != "" {
+		p.D.Tell("this is as far as the list was read; End again goes on")
+	}
+	return cmd
 }
 
 func (p *List[T]) Listed() (desk.Visible, bool) {

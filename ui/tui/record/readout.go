@@ -38,18 +38,9 @@ func (p *List[T]) Notices() []safetext.Text {
 	return []safetext.Text{p.notice.Words(p.D.Esc)}
 }
 
-func (p *List[T]) Start() tea.Cmd         { return p.Window.Home() }
-func (p *List[T]) Ahead(n int) list.Ahead { return p.Window.Ahead(n) }
-
 func (p *List[T]) Place(key string) bool {
 	p.Full = false
-	return p.Window.Place(key)
-}
-
-func (p *List[T]) Mark() {
-	if r, ok := p.Window.Current(); ok {
-		p.Marks.Add(r)
-	}
+	return p.Browser.Place(key)
 }
 
 func (p *List[T]) Row() safetext.Text {

@@ -192,8 +192,7 @@ func (w *Window[T]) Hold() *Held[T] {
 	return &Held[T]{w.Pages, w.before, w.first, w.Sel, w.Top}
 }
 
-// Has reports whether one of the saved rows is such a one.
-func (h *Held[T]) Has(is func(T) bool) bool {
+func (h *Held[T]) has(is func(T) bool) bool {
 	return slices.ContainsFunc(h.pages, func(p Span[T]) bool { return slices.ContainsFunc(p.Rows, is) })
 }
 

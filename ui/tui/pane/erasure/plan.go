@@ -579,7 +579,7 @@ func (r planRow) most() (most int) {
 // foldKeys list the steps of a store or a layer, or fold them away.
 func foldKeys(p *record.List[planRow], turn func(fold string)) []act.Act {
 	fold := func() (string, bool) {
-		if p.Window == nil { // the key table
+		if p.Browser == nil { // the key table
 			return "all", false
 		}
 		row, ok := p.Window.Current()

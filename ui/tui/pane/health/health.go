@@ -342,7 +342,7 @@ func (p *watch) Render(width, height int) ([]string, *tea.Position) {
 func (p *watch) keys(l *record.List[observed]) []act.Act {
 	items := act.Items
 	items.Keys = []string{"enter"}
-	if l.Window != nil && p.alone() != (desk.ScopeOf{Store: p.StoreHere()}) {
+	if l.Browser != nil && p.alone() != (desk.ScopeOf{Store: p.StoreHere()}) {
 		items.Name = "list over cap"
 	}
 	return []act.Act{

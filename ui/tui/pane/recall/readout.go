@@ -2,6 +2,7 @@ package recall
 
 import (
 	"context"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -58,11 +59,11 @@ func (p *Pane) Ahead(n int) list.Ahead {
 }
 
 func (p *Pane) Place(key string) bool {
-	there := p.window.Place(key)
-	if there {
-		p.ItemPage.On = false
+	at := slices.IndexFunc(p.window.Rows, func(h hitRow) bool { return h.key() == key })
+	if at >= 0 {
+		p.ItemPage.On, p.window.Sel = false, at
 	}
-	return there
+	return at >= 0
 }
 
 func (p *Pane) Row() safetext.Text {

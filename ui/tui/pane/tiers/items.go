@@ -115,7 +115,7 @@ func (l *items) goTo(at desk.ScopeOf, hidden bool, h model.Header) tea.Cmd {
 	_ = l.Marks.Filtered("") // all are shown: there is nothing to count
 	l.Window.Fetch = l.fetcher()
 	list := l.Window.Restart(list.From{})
-	find := l.Seek(func(it item) bool { return it.ID == h.ID }, l.d.Esc.LineMax(h.ID, prose.MaxTitle))
+	find := l.Seek(func(r itemRow) bool { return r.Raw.ID == h.ID }, l.d.Esc.LineMax(h.ID, prose.MaxTitle))
 	return tea.Batch(list, find, l.OpenPage(newItemRow(l.d.Esc, at.Store, h)))
 }
 
@@ -258,7 +258,7 @@ func (l *items) Back() tea.Cmd {
 }
 
 // Awaiting: the items of another place, filter or order are being loaded, and no page covers them.
-func (l *items) Awaiting() bool { return !l.Full && l.List.Awaiting() }
+func (l *items) Awaiting() bool { return !l.Full && l.Browser.Awaiting() }
 
 func (l *items) oneOrder() string {
 	return act.When(len(l.Orders) < 2, "this store has one order only")

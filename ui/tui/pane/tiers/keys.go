@@ -108,7 +108,7 @@ func (l *items) Bindings() []act.Act {
 	case l.Full:
 		return l.ItemPage.Bindings()
 	case l.Typing() != nil:
-		return l.FilterKeys("items")
+		return l.FilterKeys("items", l.Apply)
 	}
 	return slices.Concat(l.Window.StopLooking(&l.d.Loop, l.Moved), []act.Act{
 		act.Open.Called("read this item on the whole screen").With(l.noItem, l.readHere),

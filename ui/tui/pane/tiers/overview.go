@@ -84,7 +84,7 @@ func newOverview(p *Pane) *overview {
 		Tell:   func(_ safetext.Escaper, r tierRow) safetext.Text { return o.read.Load().tell(r) },
 		Datum:  func(r tierRow) desk.Datum { return o.read.Load().datum(r) },
 		Keys:   func(*record.List[tierRow]) []act.Act { return p.treeKeys() },
-		Traits: record.Traits[tierRow]{Tree: true, Returns: true, Shape: func() any { return [...]any{o.hidden, o.order, len(o.folded)} }, Cut: o.cut, Aside: desk.PlaceAside,
+		Traits: record.Traits[tierRow]{Tree: true, Shape: func() any { return [...]any{o.hidden, o.order, len(o.folded)} }, Cut: o.cut, Aside: desk.PlaceAside,
 			NoMatch: "No store, scope or tier has %q. `esc` shows all of them, `/` changes the filter."},
 	})
 	moved := o.Moved
@@ -92,6 +92,7 @@ func newOverview(p *Pane) *overview {
 		o.wanted, o.begun = desk.ScopeOf{}, true
 		return moved()
 	}
+	o.Returns = true
 	_ = o.changed()
 	return o
 }
