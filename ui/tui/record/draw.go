@@ -59,13 +59,13 @@ func (p *List[T]) Render(width, height int) ([]string, *tea.Position) {
 	if cursor != nil {
 		cursor.Y = len(out)
 	} else if heads {
-		h.Blank(p.indent() - 1)
+		h.Blank(p.Kind.indent() - 1)
 		for i, c := range p.Kind.Columns {
 			by := p.sorted.column == i+1
 			p.cell(h, i, widths[i], i == len(widths)-1, st.Heading, st.Sorted(c.Title, by && !p.sorted.down, by && p.sorted.down), nil)
 		}
 	}
-	p.found = p.D.Found(p.words())
+	p.found = p.D.Found(p.Kind.words(p.Query))
 	var list []string
 	if heads {
 		list = append(list, h.End())
@@ -78,8 +78,8 @@ func (p *List[T]) Render(width, height int) ([]string, *tea.Position) {
 }
 
 // indent is the width before the first column: the cursor, and the marks.
-func (p *List[T]) indent() int {
-	if p.Kind.Marking {
+func (k *Kind[T]) indent() int {
+	if k.Marking {
 		return 2
 	}
 	return 1
@@ -87,7 +87,7 @@ func (p *List[T]) indent() int {
 
 // share gives the widths of the columns of a list, and reports whether a cell is cut.
 func (p *List[T]) share(width int) (widths []int, cuts bool) {
-	room := width - p.indent()
+	room := width - p.Kind.indent()
 	if p.Kind.Share != nil {
 		return p.Kind.Share(p.fit, room)
 	}

@@ -49,6 +49,21 @@ func (p *List[T]) OpenPage(r Row[T]) tea.Cmd {
 	return cmd
 }
 
+// fitting is the room that the rows ask for their columns.
+type fitting struct {
+	fit   list.Fit
+	refit bool // see Refit
+}
+
+// Refit takes the widths of the columns from the rows that arrive next, and from none before: what these had is not shown.
+func (w *fitting) Refit() { w.refit = true }
+
+func (w *fitting) anew() {
+	if w.refit {
+		*w = fitting{}
+	}
+}
+
 // List is a pane over a source: a windowed list, a filter, a detail.
 type List[T any] struct {
 	*list.Browser[Row[T]]
@@ -63,12 +78,11 @@ type List[T any] struct {
 	sorted  sorting
 	Pulse   desk.Pulse
 	size    model.Count // of the list without a filter, when last seen
-	fit     list.Fit    // of the columns
-	refit   bool        // see Refit
-	halves  desk.Halves
-	found   func(string) []safetext.Span // matches of the filter in a cell
-	width   int
-	height  int
+	fitting
+	halves desk.Halves
+	found  func(string) []safetext.Span // matches of the filter in a cell
+	width  int
+	height int
 }
 
 func New[T any](d *desk.Desk, kind Kind[T]) *List[T] {
@@ -227,17 +241,17 @@ func (p *List[T]) Show() tea.Cmd {
 	return p.Detail.Open(p.wanted(r))
 }
 
-// words are those that rows and details mark.
-func (p *List[T]) words() string {
-	if p.Kind.Words != nil {
-		return p.Kind.Words(p.Query)
+// words are those of a filter that rows and details mark.
+func (k *Kind[T]) words(filter string) string {
+	if k.Words != nil {
+		return k.Words(filter)
 	}
-	return p.Query
+	return filter
 }
 
 // wanted is the detail of a row.
 func (p *List[T]) wanted(r Row[T]) text.Wanted {
-	w := text.Wanted{Key: r.Key, Terms: text.SearchWords(p.words())}
+	w := text.Wanted{Key: r.Key, Terms: text.SearchWords(p.Kind.words(p.Query))}
 	if p.Kind.Store != nil {
 		w.Source = p.Kind.Store(r.Raw)
 	}
@@ -361,16 +375,7 @@ func (p *List[T]) Refresh() tea.Cmd {
 // Anew begins with another list in place of this one.
 func (p *List[T]) Anew() {
 	p.Browser.Anew()
-	p.Pulse, p.fit, p.halves = desk.Pulse{}, nil, desk.Halves{}
-}
-
-// Refit takes the widths of the columns from the rows that arrive next, and from none before: what these had is not shown.
-func (p *List[T]) Refit() { p.refit = true }
-
-func (p *List[T]) anew() {
-	if p.refit {
-		p.fit, p.refit = nil, false
-	}
+	p.Pulse, p.fitting, p.halves = desk.Pulse{}, fitting{}, desk.Halves{}
 }
 
 func (p *List[T]) trailed(m list.Trailed[Row[T]]) tea.Cmd {

@@ -26,9 +26,9 @@ type sorting struct {
 }
 
 // sortedBy reads an order: the heading of a column, after - the other way round; empty: as the source has it.
-func (p *List[T]) sortedBy(order string) (s sorting, ok bool) {
+func (k *Kind[T]) sortedBy(order string) (s sorting, ok bool) {
 	title, down := strings.CutPrefix(order, "-")
-	at := slices.IndexFunc(p.Kind.Columns, func(c Column) bool { return c.Title == title })
+	at := slices.IndexFunc(k.Columns, func(c Column) bool { return c.Title == title })
 	return sorting{at + 1, down}, at >= 0 || order == ""
 }
 
@@ -52,7 +52,7 @@ func (p *List[T]) Keep() backends.ViewConfig {
 
 func (p *List[T]) Bring(v backends.ViewConfig) (tea.Cmd, bool) {
 	p.Full = false
-	p.sorted, _ = p.sortedBy(v.Order)
+	p.sorted, _ = p.Kind.sortedBy(v.Order)
 	return p.Apply(v.Filter), true
 }
 
@@ -60,7 +60,7 @@ func (p *List[T]) CheckView(v backends.ViewConfig) (key string, err error) {
 	if err := p.Check(v.Filter); err != nil {
 		return "filter", err
 	}
-	if _, ok := p.sortedBy(v.Order); !ok {
+	if _, ok := p.Kind.sortedBy(v.Order); !ok {
 		var titles []string
 		for _, c := range p.Kind.Columns {
 			titles = append(titles, c.Title)
