@@ -267,13 +267,13 @@ func (q *search) explained(ctx context.Context, f Found) bool {
 
 // concerns returns Matcher.NamesBytes for records beside those of bystanders: a longer word of one is no identifier.
 func concerns(m *subject.Matcher, bystanders *subject.Bystanders) func(record []byte) bool {
-	return func(record []byte) bool { return m.NamesBytes(record) && beyond(m, bystanders, record) }
-}
-
-// beyond reports whether more than the words of bystanders makes a record name the subject.
-func beyond(m *subject.Matcher, bystanders *subject.Bystanders, record []byte) bool {
-	rep, err := m.Scan(context.Background(), bytes.NewReader(record), bystanders) // in memory: nothing can block
-	return err != nil || rep.Hits+rep.Kept+rep.Alike > 0
+	return func(record []byte) bool {
+		if !m.NamesBytes(record) {
+			return false
+		}
+		rep, err := m.Scan(context.Background(), bytes.NewReader(record), bystanders) // in memory: nothing can block
+		return err != nil || rep.Hits+rep.Kept+rep.Alike > 0
+	}
 }
 
 func wide(body string) bool {

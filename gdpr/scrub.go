@@ -8,7 +8,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"sync"
+	"sync/atomic"
 
 	"memdesk/gdpr/subject"
 	"memdesk/model"
@@ -75,11 +75,36 @@ func (x *run) spared(ctx context.Context, s model.Store, p *part) (*subject.Byst
 	return q.bystanders, slices.Sorted(maps.Keys(q.holding)), err
 }
 
-// sparesLater reports whether the bystanders of a store can wait until a scrub meets a record that names the subject, which
-// most never do. Nothing may be on hold, and readers must still see what was there before the scrub.
-func (x *run) sparesLater(s model.Store, p *part) bool {
+// needsSpared reports whether a scrub has to know the bystanders and the items on hold. It does where something is on hold,
+// and where a record names the subject: a dry scrub tells, which is cheap where the items are rows of a database.
+func (x *run) needsSpared(ctx context.Context, s model.Store, p *part, req model.ScrubRequest) bool {
 	holds, err := x.d.holdsIn(&s)
-	return err == nil && !holds.any.exists() && p.held() == 0 && s.Capabilities()["transactions"] && s.Limits["max_connections"] > 1
+	if err != nil || holds.any.exists() || p.held() > 0 || !s.Capabilities()["transactions"] {
+		return true
+	}
+	req.Dry, req.May, req.MayEdit = true, nil, nil
+	named := x.leave(&req)
+	_, err = s.Maintainer.Scrub(ctx, req)
+	return err != nil || named.Load()
+}
+
+// leave has a scrub leave all that names the subject, and returns whether there was such a record or trace.
+func (x *run) leave(req *model.ScrubRequest) *atomic.Bool {
+	var named atomic.Bool
+	req.Concerns = func(record []byte) bool {
+		if x.m.NamesBytes(record) {
+			named.Store(true)
+		}
+		return false
+	}
+	req.Traces = func(ctx context.Context, medium io.Reader) (bool, error) {
+		rep, err := x.m.Scan(ctx, medium, nil)
+		if rep.Hits > 0 {
+			named.Store(true)
+		}
+		return false, err
+	}
+	return &named
 }
 
 // renamed maps the old ids of renamed items to their new ids.
@@ -138,7 +163,7 @@ func (x *run) scrub(ctx context.Context, s model.Store, p *part) error {
 	if err := x.tell(ctx, Progress{Store: s.Name, What: string(Scrub)}); err != nil {
 		return err
 	}
-	what, err := x.clean(ctx, s, p, x.sparesLater(s, p))
+	what, err := x.clean(ctx, s, p)
 	switch {
 	case err == nil:
 	case ctx.Err() != nil:
@@ -153,62 +178,64 @@ func (x *run) scrub(ctx context.Context, s model.Store, p *part) error {
 
 const notScrubbed = "it could not be scrubbed"
 
-// clean scrubs a store, and says what an error kept it from. later: its bystanders are searched when a record asks for them.
-func (x *run) clean(ctx context.Context, s model.Store, p *part, later bool) (string, error) {
+// clean scrubs a store, and says what an error kept it from.
+func (x *run) clean(ctx context.Context, s model.Store, p *part) (string, error) {
 	kept, heldFiles, err := x.keptLayers(ctx, s)
 	if err != nil {
 		return "it is not scrubbed, nobody can say what is on hold in it", err
 	}
-	var bystanders *subject.Bystanders
-	var held []string
-	spare := sync.OnceFunc(func() {
-		if p.touches() { // else no record goes
-			bystanders, held, err = x.spared(ctx, s, p)
-		}
-	})
-	if !later {
-		spare()
-	}
-	if err != nil {
-		return "it is not scrubbed, nobody can say who else is in it, or what is on hold", err
-	}
 	removed, edited := touched(p.changed())
 	req := model.ScrubRequest{May: p.mayScrub(kept), MayEdit: p.planned(func(layer string) { p.unseen[layer] = true }),
-		Removed: removed, Renamed: p.renamed(), Edited: edited, Held: held, HeldFiles: heldFiles, Subjects: []string{x.r.Subject},
-		Concerns: func(record []byte) bool {
-			if !x.m.NamesBytes(record) {
-				return false
-			}
-			spare()
-			return err == nil && beyond(x.m, bystanders, record)
-		},
-		Traces: func(ctx context.Context, medium io.Reader) (bool, error) {
-			if spare(); err != nil {
-				return false, err
-			}
-			rep, err := x.m.Scan(ctx, medium, bystanders)
-			return rep.Hits > 0, err
-		},
+		Removed: removed, Renamed: p.renamed(), Edited: edited, HeldFiles: heldFiles, Subjects: []string{x.r.Subject},
 		Redact: redactor(x.m),
 		Step: func(layer, what string) {
 			_ = x.tell(ctx, Progress{Store: s.Name, What: string(Scrub), Note: what}) // a scrub is not stopped in the middle
 		},
 	}
-	if !p.touches() { // the plan lists nothing: only old leftovers in the medium are cleaned, no record goes
-		req.Concerns, req.Subjects = nil, nil
-	}
-	res, failed := s.Maintainer.Scrub(ctx, req)
+	var before []model.LayerResult // of a scrub that left what names the subject
+	var bystanders *subject.Bystanders
 	switch {
-	case failed != nil:
-		return notScrubbed, failed
-	case err != nil: // the bystanders could not be read beside the scrub, which has left every record that names the subject
-		return x.clean(ctx, s, p, false)
+	case !p.touches(): // the plan lists nothing: only old leftovers in the medium are cleaned, no record goes
+		req.Subjects = nil
+	case !x.needsSpared(ctx, s, p, req):
+		named := x.leave(&req) // by now, or where a dry scrub does not look
+		if before, err = s.Maintainer.Scrub(ctx, req); err != nil {
+			return notScrubbed, err
+		}
+		if !named.Load() {
+			p.took(before, kept)
+			return "", nil
+		}
+		fallthrough
+	default:
+		if bystanders, req.Held, err = x.spared(ctx, s, p); err != nil {
+			return "it is not scrubbed, nobody can say who else is in it, or what is on hold", err
+		}
+		req.Concerns = concerns(x.m, bystanders)
 	}
-	p.scrubbed = slices.DeleteFunc(res, func(l model.LayerResult) bool { return kept[l.Layer] }) // verification reports them
+	req.Traces = func(ctx context.Context, medium io.Reader) (bool, error) {
+		rep, err := x.m.Scan(ctx, medium, bystanders)
+		return rep.Hits > 0, err
+	}
+	res, err := s.Maintainer.Scrub(ctx, req)
+	if err != nil {
+		return notScrubbed, err
+	}
+	for i := range res {
+		if at := slices.IndexFunc(before, func(l model.LayerResult) bool { return l.Layer == res[i].Layer }); at >= 0 {
+			res[i].Rows += before[at].Rows
+		}
+	}
+	p.took(res, kept)
+	return "", nil
+}
+
+// took keeps the results of a scrub, without the layers that a hold keeps: verification reports them.
+func (p *part) took(res []model.LayerResult, kept map[string]bool) {
+	p.scrubbed = slices.DeleteFunc(res, func(l model.LayerResult) bool { return kept[l.Layer] })
 	for _, l := range p.scrubbed {
 		p.pending = p.pending || l.Verdict == model.VerdictPending
 	}
-	return "", nil
 }
 
 // planned returns a filter that lets the scrub edit a value beside an item's fields only if the plan lists
