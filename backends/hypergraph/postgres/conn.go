@@ -19,6 +19,7 @@ import (
 type runner interface {
 	Exec(ctx context.Context, text string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, text string, args ...any) (pgx.Rows, error)
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
 // poolConfig reads the connection settings. The pool's size comes from the store's configuration;

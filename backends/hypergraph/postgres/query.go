@@ -50,6 +50,11 @@ func (q *query) Each(text string, args []any, fn func(scan func(...any) error) e
 		return q.broken
 	}
 	rows, err := q.on.Query(q.ctx, text, args...)
+	return q.every(rows, err, fn)
+}
+
+// every calls fn with every row of a statement's answer.
+func (q *query) every(rows pgx.Rows, err error, fn func(scan func(...any) error) error) error {
 	if err != nil {
 		return q.failed(err)
 	}
@@ -63,10 +68,23 @@ func (q *query) Each(text string, args []any, fn func(scan func(...any) error) e
 	return q.failed(rows.Err())
 }
 
-// eachPlanned is Each with a plan for these arguments instead of a generic one: the best plan depends
-// on how rare the words are. It is one round trip, prepared or not.
+// eachPlanned is Each with a plan for these arguments: the best plan depends on how rare the words are, and
+// the server may keep one plan of a prepared statement for all words. Both statements are one round trip, and
+// one transaction where there is none yet; the setting ends with it.
 func (q *query) eachPlanned(text string, args []any, fn func(scan func(...any) error) error) error {
-	return q.Each(text, append([]any{pgx.QueryExecModeExec}, args...), fn)
+	if q.broken != nil {
+		return q.broken
+	}
+	var b pgx.Batch
+	b.Queue(`SELECT set_config('plan_cache_mode', 'force_custom_plan', true)`)
+	b.Queue(text, args...)
+	results := q.on.SendBatch(q.ctx, &b)
+	defer results.Close()
+	if _, err := results.Exec(); err != nil {
+		return q.failed(err)
+	}
+	rows, err := results.Query()
+	return q.every(rows, err, fn)
 }
 
 // One scans the first row into dest and reports whether there was one.

@@ -66,21 +66,15 @@ type search struct {
 
 // ranked orders the rows of a WITH clause named m, which has id, created_at and words, and reads the
 // best. The best scores 1, any other its share of the best's rank.
-//
-// The best plan depends on how rare the words are, but PostgreSQL keeps one plan of a prepared statement for all words if it
-// looks no dearer than those made for each. So that it looks dearer, the statement counts three series of one row each:
-// without their ends, the server expects a thousand rows of each, and a thousand million together. To parse the
-// statement anew for each search takes a third of its time.
 func (s search) ranked(with, expr string, c conditions) (hits []hypergraph.Hit, total int64, err error) {
 	limit := `ALL`
 	if s.limit > 0 {
 		limit = c.Param(s.limit)
 	}
-	one := `generate_series(1, ` + c.Param(1) + `::int) `
-	err = s.q.Each(with+`, top AS MATERIALIZED (SELECT m.id, ts_rank(m.words, `+expr+`, 1|32) AS score, count(*) OVER () AS total FROM m
+	err = s.q.eachPlanned(with+`, top AS MATERIALIZED (SELECT m.id, ts_rank(m.words, `+expr+`, 1|32) AS score, count(*) OVER () AS total FROM m
 			ORDER BY score DESC, m.created_at DESC, m.id DESC LIMIT `+limit+`)
-		SELECT `+nodeSelect+`, top.score::float8, top.total FROM top JOIN memdesk.nodes n ON n.workspace = $1 AND n.id = top.id`+withDecision+`
-		WHERE (SELECT count(*) FROM `+one+`a, `+one+`b, `+one+`c) = 1 ORDER BY top.score DESC, n.created_at DESC, n.id DESC`, c.Args, func(scan func(...any) error) error {
+		SELECT `+nodeSelect+`, top.score::float8, top.total FROM top JOIN memdesk.nodes n ON n.workspace = $1 AND n.id = top.id
+		ORDER BY top.score DESC, n.created_at DESC, n.id DESC`, c.Args, func(scan func(...any) error) error {
 		var h hypergraph.Hit
 		var err error
 		h.Node, err = scanNode(scan, &h.Score, &total)
