@@ -11,7 +11,8 @@ import (
 type Browser interface {
 	// List returns one page. An unknown tier, scope or order, and a cursor of another list, are InvalidInput.
 	// A page that ends early carries Next; the order is total, so no item is skipped or repeated while
-	// nothing changes.
+	// nothing changes, and none that stays when others are forgotten. Conflict: the items at the cursor are
+	// gone, and with them the place.
 	List(ctx context.Context, req PageRequest) (Page, error)
 	// Read returns one item with its revision, or NotFound. Archived, hidden and
 	// quarantined items are readable.

@@ -21,6 +21,7 @@ var listCases = []Case{
 	{"L08", Added, "a query narrows the list", listQuery},
 	{"L09", Added, "a cursor belongs to its list", foreignCursor},
 	{"L10", Added, "one pass over the texts gives what listing and reading gives", textsAsRead},
+	{"L11", Added, "the page at a cursor skips and repeats nothing that stayed when others are forgotten", pageAfterForget},
 }
 
 // fill makes items in every tier and returns their ids and tiers.
@@ -321,6 +322,47 @@ func foreignCursor(t TB, e *Env) {
 	if len(s.Orders) > 1 {
 		_, err = b.List(t.Context(), model.PageRequest{Hidden: true, Limit: 1, Cursor: p.Next, Order: s.Orders[1]})
 		wantKind(t, "a cursor of another order", err, model.InvalidInput)
+	}
+}
+
+func pageAfterForget(t TB, e *Env) {
+	for _, order := range append([]model.Order{""}, e.open(t).Orders...) {
+		s := e.open(t)
+		browser(t, s)
+		ts := e.anyTier(t, s)
+		if ts.KeyRule == model.KeyIgnored {
+			t.Skip("no declared tier has keys")
+		}
+		for i := range 9 {
+			e.put(t, s, ts, i, fmt.Sprint("text ", i))
+		}
+		req := model.PageRequest{Tier: ts.Name, Order: order, Limit: 2, Hidden: true}
+		all := walk(t, s, req, false)
+		at := func(r model.PageRequest, cursor string) model.Page {
+			r.Cursor = cursor
+			return list(t, s, r)
+		}
+		last := req
+		last.End = true
+		first, end := list(t, s, req), list(t, s, last)
+		second := at(req, first.Next)
+		n := len(all)
+		for _, c := range []struct {
+			gone   []int // by their numbers in the list
+			cursor string
+			want   []string
+		}{
+			{[]int{0}, first.Next, all[2:4]},     // above the border
+			{[]int{1}, first.Next, all[2:4]},     // and at it
+			{[]int{2, 4}, second.Next, all[5:7]}, // below it
+			{[]int{n - 1}, end.Prev, all[n-4 : n-2]},
+			{[]int{n - 2}, end.Prev, all[n-4 : n-2]},
+		} {
+			for _, i := range c.gone {
+				e.drop(t, s, all[i])
+			}
+			same(t, fmt.Sprintf("order %q: the page at the cursor, without %d", order, c.gone), pageIDs(at(req, c.cursor)), c.want)
+		}
 	}
 }
 

@@ -791,6 +791,15 @@ func mutants() []struct {
 				return yield(t, err)
 			}
 		})},
+		{"counts rows instead of remembering one", "L11", func(s model.Store) model.Store {
+			var most int64
+			return listed(func(r model.PageRequest, p *model.Page) {
+				most = max(most, p.Total.N)
+				if fewer := int(most - p.Total.N); r.Cursor != "" {
+					p.Items = p.Items[min(fewer, len(p.Items)):]
+				}
+			})(s)
+		}},
 		{"takes any list's cursor", "L09", onList(func(r *model.PageRequest) {
 			if r.Cursor != "" {
 				r.Query, r.Order = "", ""

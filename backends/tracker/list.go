@@ -12,6 +12,7 @@ import (
 	"memdesk/backends/internal/cursor"
 	"memdesk/backends/internal/snippet"
 	"memdesk/backends/internal/title"
+	"memdesk/backends/internal/window"
 	"memdesk/model"
 )
 
@@ -51,19 +52,15 @@ func (a *adapter) page(ctx context.Context, op string, req model.PageRequest, wh
 		}
 	}
 	key := keyOf(req, what)
-	at, err := parseCursor(op, req, key)
-	if err != nil {
-		return model.Page{}, err
-	}
 	sel, err := a.selected(ctx, op, v, req, key, keep)
 	if err != nil {
 		return model.Page{}, err
 	}
-	p := a.window(v, sel, at, req, key)
-	if keep == nil && (p.Prev == "" || at != nil && at.Mark) {
+	p, err := a.window(v, sel, req, key)
+	if keep == nil && (p.Prev == "" || key.startedEarly(req.Cursor)) {
 		p.Problems = problems(v, req.Hidden)
 	}
-	return p, nil
+	return p, model.Wrap(op, err)
 }
 
 // plainStart reports whether a request is for the first entries in the store's order.
@@ -94,8 +91,13 @@ func (a *adapter) firstPage(ctx context.Context, op string, req model.PageReques
 			continue
 		}
 		key := keyOf(req, what)
-		p := a.window(v, sel, nil, req, key)
-		p.Next = cursor.ListOf(key).Encode(cursor.Place{Number: int64(limit), ID: v.ID(int(sel[limit])), Mark: true})
+		p, err := a.window(v, sel, req, key)
+		if err != nil {
+			return model.Page{}, false, model.Wrap(op, err)
+		}
+		next := cursor.Between(v.ID(int(sel[limit-1])), v.ID(int(sel[limit])), false)
+		next.Mark = true
+		p.Next = cursor.ListOf(key).Encode(next)
 		p.Total = model.Count{N: int64(len(sel)), AtLeast: true}
 		p.Problems = problems(v, req.Hidden)
 		return p, true, nil
@@ -212,69 +214,30 @@ func keyOf(req model.PageRequest, what string) listKey {
 	return listKey{req.Tier, req.Query, req.Order, req.Hidden, what}
 }
 
-// parseCursor is where a page begins or, read backwards, ends: at an entry, with its number in the list in
-// case the entry is deleted. A mark says that the previous page was shown before everything was read.
-func parseCursor(op string, req model.PageRequest, key listKey) (*cursor.Place, error) {
-	if req.Cursor == "" {
-		return nil, nil
-	}
-	if req.End {
-		return nil, model.Errorf(model.InvalidInput, op, "a page is asked for by its cursor or as the last one, not both")
-	}
-	p, err := cursor.ListOf(key).Decode(op, req.Cursor)
-	if err == nil && p.Number < 0 {
-		err = cursor.Foreign(op)
-	}
-	return &p, err
+// startedEarly reports whether a cursor comes from a page that was shown before everything was read.
+func (k listKey) startedEarly(text string) bool {
+	p, err := cursor.ListOf(k).Decode("list", text)
+	return err == nil && p.Mark
 }
 
 // window cuts one page.
-func (a *adapter) window(v View, sel []int32, at *cursor.Place, req model.PageRequest, key listKey) model.Page {
-	limit := model.PageLimit(req.Limit)
-	from, to := 0, min(limit, len(sel))
-	switch {
-	case req.End:
-		from, to = max(0, len(sel)-limit), len(sel)
-	case at != nil:
-		n := whereabouts(v, sel, *at)
-		if at.Before {
-			from, to = max(0, n-limit), n
-		} else {
-			from, to = n, min(n+limit, len(sel))
+func (a *adapter) window(v View, sel []int32, req model.PageRequest, key listKey) (model.Page, error) {
+	list := window.List{Cursors: cursor.ListOf(key), Len: len(sel), At: func(i int) (int64, string) { return 0, v.ID(int(sel[i])) }}
+	list.Index = func(id string) int {
+		if i := v.Find(id); i >= 0 {
+			return slices.Index(sel, int32(i))
 		}
+		return -1
 	}
-	p := model.Page{Items: make([]model.Header, 0, to-from), Total: model.Count{N: int64(len(sel))}}
+	p, from, to, err := list.Cut(req)
+	if err != nil {
+		return p, err
+	}
+	p.Items, p.Total = make([]model.Header, 0, to-from), model.Count{N: int64(len(sel))}
 	for _, i := range sel[from:to] {
 		p.Items = append(p.Items, a.header(v, int(i)))
 	}
-	if to < len(sel) {
-		p.Next = cursor.ListOf(key).Encode(cursor.Place{Number: int64(to), ID: v.ID(int(sel[to]))})
-	}
-	if from > 0 {
-		p.Prev = cursor.ListOf(key).Encode(cursor.Place{Before: true, Number: int64(from), ID: v.ID(int(sel[from-1]))})
-	}
-	return p
-}
-
-// whereabouts is the number in the list at which a forward page begins, or before which a backward page ends.
-func whereabouts(v View, sel []int32, p cursor.Place) int {
-	at := int(min(p.Number, int64(len(sel))))
-	here := at
-	if p.Before {
-		here--
-	}
-	if here >= 0 && here < len(sel) && v.ID(int(sel[here])) == p.ID {
-		return at
-	}
-	if i := v.Find(p.ID); i >= 0 {
-		if n := slices.Index(sel, int32(i)); n >= 0 {
-			if p.Before {
-				n++
-			}
-			return n
-		}
-	}
-	return at
+	return p, nil
 }
 
 func (a *adapter) header(v View, i int) model.Header {

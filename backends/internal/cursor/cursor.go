@@ -33,6 +33,29 @@ type Place struct {
 	ID     string // any bytes
 }
 
+// Between is the border between two rows, by their ids: for a list whose order is no value of its rows. An empty id is
+// the start or the end of the list.
+func Between(above, below string, before bool) Place {
+	return Place{Before: before, ID: above, Text: below}
+}
+
+// Border is the number of rows above a Between in a list of n rows. It is Conflict where both of its rows have left the
+// list: any number could skip a row or repeat one. Index is the number of a row, or -1.
+func (p Place) Border(op string, n int, index func(id string) int) (int, error) {
+	above, below := index(p.ID), index(p.Text)
+	switch {
+	case below >= 0 && (p.Before || above < 0):
+		return below, nil
+	case above >= 0:
+		return above + 1, nil
+	case p.ID == "":
+		return 0, nil
+	case p.Text == "":
+		return n, nil
+	}
+	return 0, model.Errorf(model.Conflict, op, "the rows at the cursor have left the list since: start again without it")
+}
+
 // The bits of a cursor's header say which fields follow.
 const (
 	before = 1 << iota

@@ -34,6 +34,32 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// A border stays where it is while a row beside it does.
+func TestBorder(t *testing.T) {
+	for _, c := range []struct {
+		rows string
+		at   Place
+		want int
+		lost bool
+	}{
+		{"abcd", Between("b", "c", false), 2, false}, {"bcd", Between("b", "c", false), 1, false}, {"acd", Between("b", "c", false), 1, false},
+		{"abd", Between("b", "c", false), 2, false}, {"ad", Between("b", "c", false), 0, true},
+		{"abxcd", Between("b", "c", false), 2, false}, {"abxcd", Between("b", "c", true), 3, false}, // a new row is shown
+		{"cd", Between("", "a", false), 0, false}, {"ab", Between("d", "", true), 2, false},
+	} {
+		index := func(id string) int {
+			if id == "" {
+				return -1
+			}
+			return strings.Index(c.rows, id)
+		}
+		got, err := c.at.Border("list", len(c.rows), index)
+		if got != c.want || (model.KindOf(err) == model.Conflict) != c.lost {
+			t.Errorf("%+v in %s is %d, %v; want %d", c.at, c.rows, got, err, c.want)
+		}
+	}
+}
+
 // TestLength counts the characters of the places that lists have.
 func TestLength(t *testing.T) {
 	for want, p := range map[int]Place{

@@ -14,6 +14,9 @@ import (
 	"memdesk/model"
 )
 
+// orders are those of Value. Any other is a store's own, in which its rows are given.
+var orders = []model.Order{model.OrderID, model.OrderNewest, model.OrderOldest, model.OrderLargest}
+
 // Value is a row's place in an order; a list goes up by it.
 func Value(order model.Order, modified time.Time, size int64) int64 {
 	switch order {
@@ -32,6 +35,8 @@ type List struct {
 	Cursors cursor.List
 	Len     int
 	At      func(i int) (value int64, id string)
+	// Index is the number of the row with an id, or -1, in a list whose order is no value of its rows; nil in any other.
+	Index func(id string) int
 }
 
 // Cut finds the rows of the page that is asked for, and its cursors: from is inclusive, to exclusive. A cursor of
@@ -50,16 +55,13 @@ func (l List) Cut(req model.PageRequest) (page model.Page, from, to int, err err
 		if err != nil {
 			return page, 0, 0, err
 		}
-		at, exact := sort.Find(l.Len, func(i int) int {
-			value, id := l.At(i)
-			return cmp.Or(cmp.Compare(pos.Number, value), strings.Compare(pos.ID, id))
-		})
-		switch {
-		case pos.Before:
+		at, err := l.border(pos)
+		if err != nil {
+			return page, 0, 0, err
+		}
+		if pos.Before {
 			from, to = max(0, at-limit), at
-		case exact:
-			from, to = at+1, min(at+1+limit, l.Len)
-		default:
+		} else {
 			from, to = at, min(at+limit, l.Len)
 		}
 	}
@@ -67,29 +69,62 @@ func (l List) Cut(req model.PageRequest) (page model.Page, from, to int, err err
 	return page, from, to, nil
 }
 
+// border is the number of rows above a place.
+func (l List) border(pos cursor.Place) (int, error) {
+	if l.Index != nil {
+		return pos.Border("list", l.Len, l.Index)
+	}
+	at, exact := sort.Find(l.Len, func(i int) int {
+		value, id := l.At(i)
+		return cmp.Or(cmp.Compare(pos.Number, value), strings.Compare(pos.ID, id))
+	})
+	if exact && !pos.Before {
+		at++
+	}
+	return at, nil
+}
+
 // around are the cursors of a page. A page that has become empty at an end of the list still leads back.
 func (l List) around(from, to int) (prev, next string) {
-	switch {
-	case from == 0:
-	case from < l.Len:
-		prev = l.cursor(from, "", true)
-	default:
-		prev = l.cursor(from-1, "\x00", true) // right after the last
+	if from > 0 {
+		prev = l.cursor(from, true)
 	}
-	switch {
-	case to == l.Len:
-	case to > 0:
-		next = l.cursor(to-1, "", false)
-	default: // right before the first
-		value, _ := l.At(0)
-		next = l.Cursors.Encode(cursor.Place{Number: value})
+	if to < l.Len {
+		next = l.cursor(to, false)
 	}
 	return prev, next
 }
 
-func (l List) cursor(i int, suffix string, before bool) string {
+// cursor is the place below a number of rows.
+func (l List) cursor(rows int, before bool) string {
+	var place cursor.Place
+	switch {
+	case l.Index != nil:
+		place = cursor.Between(l.id(rows-1), l.id(rows), before)
+	case before && rows < l.Len:
+		place = l.place(rows, "")
+	case before: // right after the last
+		place = l.place(rows-1, "\x00")
+	case rows > 0:
+		place = l.place(rows-1, "")
+	default: // right before the first
+		place.Number, _ = l.At(0)
+	}
+	place.Before = before
+	return l.Cursors.Encode(place)
+}
+
+func (l List) place(i int, suffix string) cursor.Place {
 	value, id := l.At(i)
-	return l.Cursors.Encode(cursor.Place{Before: before, Number: value, ID: id + suffix})
+	return cursor.Place{Number: value, ID: id + suffix}
+}
+
+// id is a row's, or empty outside of the list.
+func (l List) id(i int) (id string) {
+	if i >= 0 && i < l.Len {
+		_, id = l.At(i)
+	}
+	return id
 }
 
 // Row is a header with its value in the list's order.
@@ -98,11 +133,15 @@ type Row struct {
 	Value int64
 }
 
-// Page sorts the rows and cuts out the page that is asked for. Problems make the total a
-// lower bound.
+// Page sorts the rows, unless they are in a store's own order, and cuts out the page that is asked for. Problems make
+// the total a lower bound.
 func Page(rows []Row, req model.PageRequest, problems []string) (model.Page, error) {
-	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Or(cmp.Compare(a.Value, b.Value), strings.Compare(a.ID, b.ID)) })
-	list := List{cursor.ListOf(req.Tier, req.Query, req.Order, req.Hidden), len(rows), func(i int) (int64, string) { return rows[i].Value, rows[i].ID }}
+	list := List{Cursors: cursor.ListOf(req.Tier, req.Query, req.Order, req.Hidden), Len: len(rows), At: func(i int) (int64, string) { return rows[i].Value, rows[i].ID }}
+	if slices.Contains(orders, req.Order) {
+		slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Or(cmp.Compare(a.Value, b.Value), strings.Compare(a.ID, b.ID)) })
+	} else {
+		list.Index = func(id string) int { return slices.IndexFunc(rows, func(r Row) bool { return r.ID == id }) }
+	}
 	page, from, to, err := list.Cut(req)
 	if err != nil {
 		return page, err

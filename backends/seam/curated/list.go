@@ -79,14 +79,14 @@ func (s *store) List(ctx context.Context, req model.PageRequest) (model.Page, er
 	}
 	rows := []window.Row{}
 	words := linesearch.Whole(req.Query)
-	for i, it := range all {
+	for _, it := range all {
 		if req.Tier != "" && it.Tier != req.Tier || it.Tier == TierPending && !req.Hidden && req.Tier != TierPending {
 			continue
 		}
 		if req.Query != "" && !matches(it, words) {
 			continue
 		}
-		rows = append(rows, window.Row{Header: it.Header, Value: valueOf(req.Order, it, i)})
+		rows = append(rows, window.Row{Header: it.Header, Value: window.Value(req.Order, it.Modified, it.Bytes)})
 	}
 	return window.Page(rows, req, problems)
 }
@@ -109,14 +109,6 @@ func (s *store) checkList(req *model.PageRequest) error {
 		return model.Errorf(model.InvalidInput, op, "unknown order %q: there are file, id and largest", req.Order)
 	}
 	return nil
-}
-
-// valueOf is an item's place in an order; at is its place among all items.
-func valueOf(order model.Order, it model.Item, at int) int64 {
-	if order == OrderFile {
-		return int64(at)
-	}
-	return window.Value(order, it.Modified, it.Bytes)
 }
 
 // Read implements model.Browser. The name of a whole file is an id too.
