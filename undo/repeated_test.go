@@ -42,3 +42,41 @@ func TestARepeatedIDIsTold(t *testing.T) {
 		t.Errorf("undo: %v", err)
 	}
 }
+
+// TestFieldsOfAnyBytesComeBack: a field that is no text comes back after a forget and after an edit.
+func TestFieldsOfAnyBytesComeBack(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), ".beads")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const line = `{"id":"q-0","title":"z","status":"open","issue_type":"task","assignee":"J` + "\xfc" + `rg"`
+	if err := os.WriteFile(filepath.Join(dir, "issues.jsonl"), []byte(line+"}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := beads.Open(t.Context(), beads.Config{Name: "s", Path: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := undo.New(filepath.Join(t.TempDir(), "undo"), 0, clock.System{}, nil)
+	for what, change := range map[string]func() (undo.Entry, error){
+		"forget": func() (undo.Entry, error) {
+			_, e, err := k.Forget(t.Context(), s, model.ForgetRequest{ID: "q-0"})
+			return e, err
+		},
+		"edit": func() (undo.Entry, error) {
+			_, e, err := k.Retain(t.Context(), s, model.RetainRequest{ID: "q-0", Content: "new", Mode: model.Replace, Meta: []model.Field{{Name: "title", Value: "y"}, {Name: "status", Value: "open"}, {Name: "type", Value: "task"}, {Name: "assignee", Value: "Jo"}}})
+			return e, err
+		},
+	} {
+		e, err := change()
+		if err != nil {
+			t.Fatal(what, err)
+		}
+		if _, err := k.Restore(t.Context(), func(string) (model.Store, error) { return s, nil }, e.ID); err != nil {
+			t.Error(what, err)
+		}
+		if got, err := os.ReadFile(filepath.Join(dir, "issues.jsonl")); err != nil || !strings.HasPrefix(string(got), line) {
+			t.Errorf("%s: %q, %v", what, got, err)
+		}
+	}
+}

@@ -305,7 +305,7 @@ func checkFields(have, want Record, restore bool) error {
 		}
 	}
 	for _, f := range want.Fields {
-		if !utf8.ValidString(f.Value) && f.Value != have.Field(f.Name) {
+		if !utf8.ValidString(f.Value) && f.Value != have.Field(f.Name) && !restore {
 			return model.Errorf(model.InvalidInput, "retain", "field %q is not valid UTF-8 text", f.Name)
 		}
 	}
