@@ -1,8 +1,10 @@
 package gdpr
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -118,23 +120,26 @@ func (d *Desk) newAttestations(ctx context.Context, r *Request, m *subject.Match
 		add(id, sum)
 	}
 	for _, id := range in.Items {
-		found := false
+		found, clean := false, error(nil)
 		for _, l := range layers {
 			if l.ItemID != id && l.ID != id || attached(l) { // what is attached has a row and a name of its own
 				continue
 			}
-			found = true
 			sum, err := d.sumOfLayer(ctx, r, m, fleet, s, layers, l.ID)
+			if errors.Is(err, errClean) { // its bytes are, and yet the store may not give the item
+				clean = err
+				continue
+			}
 			if err != nil {
 				return nil, err
 			}
-			if l.ID != id {
+			if found = true; l.ID != id {
 				add(l.ID, sum)
 			}
 		}
 		sum, err := sumOfItem(ctx, m, s, id, found)
 		if err != nil {
-			return nil, err
+			return nil, cmp.Or(clean, err)
 		}
 		add(id, sum)
 	}
@@ -212,6 +217,8 @@ func sumOfItem(ctx context.Context, m *subject.Matcher, s model.Store, id string
 
 func itemSum(body string) string { return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(body))) }
 
+var errClean = errors.New("can be read and is clean: there is nothing to attest")
+
 // attestable refuses what the program itself can judge.
 func attestable(row receipt.Layer) error {
 	switch row.Verdict {
@@ -220,7 +227,7 @@ func attestable(row receipt.Layer) error {
 	case model.VerdictResidue:
 		return model.Errorf(model.InvalidInput, "gdpr-attest", "%s: %s can be read and holds the person: plan again, or put the item on hold", row.Store, row.Layer)
 	case model.VerdictClean:
-		return model.Errorf(model.InvalidInput, "gdpr-attest", "%s: %s can be read and is clean: there is nothing to attest", row.Store, row.Layer)
+		return model.Errorf(model.InvalidInput, "gdpr-attest", "%s: %s %w", row.Store, row.Layer, errClean)
 	}
 	return model.Errorf(model.InvalidInput, "gdpr-attest", "%s: %s is %s: carry the plan out again first", row.Store, row.Layer, row.Verdict)
 }

@@ -3,6 +3,7 @@ package gdpr_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -148,6 +149,21 @@ func TestAttestIsForWhatNobodyCanOpen(t *testing.T) {
 	w.complete(w.planned(r.ID))
 	if _, err := w.desk.Attest(t.Context(), r.ID, w.fleet, gdpr.Looked{Store: "db", Layers: []string{"memory.sqlite"}, Ground: "x"}); !errors.Is(err, model.Conflict) {
 		t.Errorf("a request that is complete: %v; want %s", err, model.Conflict)
+	}
+}
+
+// TestAttestAnItemWhoseBytesAreClean: its file can be scanned, and the store does not give it as an item.
+func TestAttestAnItemWhoseBytesAreClean(t *testing.T) {
+	w := vaultWith(t, map[string]string{"v/memory/fix/big.md": "rain\n"})
+	w.extra = []model.Middleware{func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+		if c.Op == model.OpRead && c.ID == "memory/fix/big.md" {
+			return model.Errorf(model.Unsupported, "read", "the file is too large")
+		}
+		return next(ctx)
+	}}
+	w.open()
+	if _, err := w.desk.Attest(t.Context(), w.file().ID, w.fleet, gdpr.Looked{Store: "notes", Items: []string{"memory/fix/big.md"}, Ground: "x"}); err != nil {
+		t.Error(err)
 	}
 }
 

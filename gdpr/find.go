@@ -164,7 +164,11 @@ func (q *search) unread(ctx context.Context, id string, err error) error {
 		q.looked++
 		return nil
 	}
-	q.problems = append(q.problems, q.m.Redact("item "+id+" cannot be read: ", Erased)+string(model.KindOf(err)))
+	why := string(model.KindOf(err))
+	if errors.Is(err, model.Unsupported) { // the reason says how it ends
+		why = model.Reason(err)
+	}
+	q.problems = append(q.problems, q.m.Redact("item "+id+" cannot be read: "+why, Erased))
 	return nil
 }
 

@@ -282,7 +282,8 @@ func (q heldQuarantine) ReadQuarantined(ctx context.Context, id string) (model.Q
 
 // unread stands for a file that cannot be read. Nobody knows its store, so every store shows it.
 func unread(id string) model.Quarantined {
-	return model.Quarantined{ID: id, Source: review.HeldSource, Problem: "the held write cannot be read"}
+	return model.Quarantined{ID: id, Source: review.HeldSource, Unread: true,
+		Problem: "the held write cannot be read: delete it with `memdesk quarantine delete`"}
 }
 
 func (h Held) entry() model.Quarantined {

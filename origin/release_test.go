@@ -212,6 +212,9 @@ func TestADamagedHeldWriteCanBeDeleted(t *testing.T) {
 	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if q, err := d.store().Quarantine.ReadQuarantined(t.Context(), held.Entry); err != nil || !q.Unread {
+		t.Errorf("%+v, %v", q, err)
+	}
 	if res, _, err := d.keeper.Forget(t.Context(), d.store(), model.ForgetRequest{ID: held.Entry}); err != nil || res.Removed != 1 {
 		t.Errorf("%+v, %v", res, err)
 	}

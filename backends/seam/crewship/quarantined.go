@@ -90,12 +90,12 @@ func unlistable(p *memoryDir, err error) ([]model.Quarantined, error) {
 // quarantinedOne reads one entry; its error is its Problem.
 func (s *store) quarantinedOne(snap *snapshot, p *memoryDir, dir *rootdir.Dir, name string) model.Quarantined {
 	q := model.Quarantined{ID: p.prefix + quarantineDir + "/" + name}
-	data, m, err := dir.Read(quarantineDir+"/"+name, texts.ReadLimit)
+	data, m, err := dir.Read(quarantineDir+"/"+name, texts.WholeLimit)
 	q.Bytes, q.Unread = m.Size, err != nil
 	q.SHA256, _ = quarantine.HashOfName(name) // a header's claim proves nothing
 	switch {
 	case isTooLarge(err):
-		q.Problem = "the entry is too large to be read"
+		q.Problem = "the entry is too large to be read: delete it, or attest it"
 		return q
 	case errors.Is(err, model.PermissionDenied) && !errors.Is(err, rootdir.ErrLink):
 		q.Problem = "no permission to read this entry; run as root or as the store's own user"

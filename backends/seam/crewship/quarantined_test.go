@@ -42,6 +42,10 @@ func TestQuarantineListsEveryEntryWithItsProblem(t *testing.T) {
 	if q, err := s.Quarantine.ReadQuarantined(t.Context(), ".quarantine/broken.md"); err != nil || q.Problem == "" || q.Body != "no header" {
 		t.Errorf("%+v, %v", q, err)
 	}
+	must(t, os.WriteFile(filepath.Join(dir, ".quarantine", "broken.md"), make([]byte, 5<<20), 0o600)) // more than a search reads
+	if q, err := s.Quarantine.ReadQuarantined(t.Context(), ".quarantine/broken.md"); err != nil || q.Unread || len(q.Body) != 5<<20 {
+		t.Errorf("unread %v, %d bytes, %v", q.Unread, len(q.Body), err)
+	}
 	for id, want := range map[string]model.Kind{"AGENT.md": model.InvalidInput, ".quarantine/../AGENT.md": model.InvalidInput, ".quarantine/a/b.md": model.InvalidInput, ".quarantine/none.md": model.NotFound} {
 		_, err := s.Quarantine.ReadQuarantined(t.Context(), id)
 		refused(t, err, want)
