@@ -244,8 +244,7 @@ const LinkProblem = "is a symbolic link, which is not followed"
 // LinkReason is the reason of a layer that is a symbolic link.
 const LinkReason = "a symbolic link, which is not followed: what it leads to in this store is looked at under its own name; where it leads elsewhere, look there"
 
-// Wrap adds the operation to err and keeps its kind; nil stays nil, and an error that names an operation
-// already is unchanged.
+// Wrap gives err the caller's operation, in place of an inner one, and keeps its kind; nil stays nil.
 func Wrap(op string, err error) error {
 	var e *Error
 	switch {
@@ -253,7 +252,9 @@ func Wrap(op string, err error) error {
 		return nil
 	case errors.As(err, &e) && e.Op == op:
 		return err
-	case errors.As(err, &e):
+	case error(e) == err && e.Err != nil: //nolint:errorlint // what wraps it has words of its own
+		return &Error{Op: op, Kind: e.Kind, Retryable: e.Retryable, Err: e.Err}
+	case e != nil:
 		return &Error{Op: op, Kind: e.Kind, Retryable: e.Retryable, Err: err}
 	}
 	return E(KindOf(err), op, err)
