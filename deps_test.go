@@ -23,6 +23,7 @@ var layers = []layer{
 	{"internal/filelock", nil},
 	{"internal/exactjson", nil},
 	{"internal/linefile", []string{"internal/atomicfile", "internal/filelock"}},
+	{"internal/frontmatter", nil},
 	{"internal/safetext", nil},
 	{"internal/sdnotify", nil},
 	{"internal/lines", nil},

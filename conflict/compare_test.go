@@ -21,7 +21,7 @@ import (
 )
 
 func TestCompareFrontMatter(t *testing.T) {
-	got := conflict.CompareFront("---\nslug: a\ntitle: \"One\"\ntags:\n  - x\n---\nb\n", "---\r\nslug: a\r\ntitle: Two\r\nnew: 1\r\n---\r\nb\n")
+	got := conflict.CompareFront("---\nslug: a\ntitle: \"One\"\ntags:\n  - x\n---\nb\n", "\ufeff---\r\nslug: a\r\ntitle: Two\r\nnew: 1\r\n---\r\nb\n")
 	want := []conflict.FieldPair{
 		{Name: "slug", Base: "a", Copy: "a", InBase: true, InCopy: true}, {Name: "title", Base: "One", Copy: "Two", InBase: true, InCopy: true},
 		{Name: "tags", Base: "- x", InBase: true}, {Name: "new", Copy: "1", InCopy: true},

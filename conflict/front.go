@@ -3,57 +3,36 @@ package conflict
 import (
 	"strings"
 
+	"memdesk/internal/frontmatter"
 	"memdesk/model"
 )
 
-// maxFront bounds the lines of front matter that are read.
+// maxFront bounds the lines of front matter that are compared by fields.
 const maxFront = 500
 
 // frontFields reads the front matter of a text: top-level `key: value` lines, where lines indented below a
 // key are its value.
 func frontFields(text string) (fields []model.Field) {
-	after, ok := cutFence(text)
-	if !ok {
+	lines, _ := frontmatter.Split(text)
+	if strings.Count(lines, "\n") > maxFront {
 		return nil
 	}
-	for range maxFront {
-		line, more, found := strings.Cut(after, "\n")
-		bare := strings.TrimRight(line, "\r")
-		if bare == "---" || bare == "..." {
-			return fields
-		}
-		if !found {
-			break
-		}
-		after = more
-		if bare == "" || bare[0] == '#' {
+	for line := range strings.Lines(lines) {
+		line = strings.TrimRight(line, "\r\n")
+		if line == "" || line[0] == '#' {
 			continue
 		}
-		if n := len(fields); (bare[0] == ' ' || bare[0] == '\t' || bare[0] == '-') && n > 0 {
-			fields[n-1].Value = strings.TrimPrefix(fields[n-1].Value+"\n"+strings.TrimSpace(bare), "\n")
+		if n := len(fields); (line[0] == ' ' || line[0] == '\t' || line[0] == '-') && n > 0 {
+			fields[n-1].Value = strings.TrimPrefix(fields[n-1].Value+"\n"+strings.TrimSpace(line), "\n")
 			continue
 		}
-		name, value, ok := strings.Cut(bare, ":")
+		name, value, ok := frontmatter.Pair(line)
 		if !ok {
 			return nil
 		}
-		fields = append(fields, model.Field{Name: strings.TrimSpace(name), Value: unquote(strings.TrimSpace(value))})
+		fields = append(fields, model.Field{Name: strings.TrimSpace(name), Value: value})
 	}
-	return nil
-}
-
-func cutFence(text string) (string, bool) {
-	if rest, ok := strings.CutPrefix(text, "---\n"); ok {
-		return rest, true
-	}
-	return strings.CutPrefix(text, "---\r\n")
-}
-
-func unquote(v string) string {
-	if n := len(v); n >= 2 && (v[0] == '"' || v[0] == '\'') && v[n-1] == v[0] {
-		return v[1 : n-1]
-	}
-	return v
+	return fields
 }
 
 // FieldPair is one front matter field on both sides.

@@ -1,6 +1,7 @@
 package conflict
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -37,21 +38,11 @@ func sharedLines(a, b string) int {
 
 // sameKey names the front matter field that identifies both texts as the same note, or is empty.
 func sameKey(a, b string) string {
-	fa, fb := frontMatter(a), frontMatter(b)
-	for _, k := range []string{"slug", "id", "uuid"} {
-		if v := fa[k]; v != "" && v == fb[k] {
-			return k
+	fields := CompareFront(a, b)
+	for _, key := range []string{"slug", "id", "uuid"} {
+		if slices.ContainsFunc(fields, func(p FieldPair) bool { return strings.EqualFold(p.Name, key) && p.Base != "" && p.Same() }) {
+			return key
 		}
 	}
 	return ""
-}
-
-// frontMatter reads the top-level scalar fields between two lines of three hyphens. It is for comparison
-// only: other syntax is left out.
-func frontMatter(text string) map[string]string {
-	out := map[string]string{}
-	for _, f := range frontFields(text) {
-		out[strings.ToLower(f.Name)] = f.Value
-	}
-	return out
 }

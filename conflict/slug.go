@@ -3,6 +3,8 @@ package conflict
 import (
 	"regexp"
 	"strings"
+
+	"memdesk/internal/frontmatter"
 )
 
 // slugLine is the front matter line by which an agent identifies a note (agentm.md, Frontmatter).
@@ -13,20 +15,12 @@ const slugMost = 72
 
 // slugAt is the place of the slug in a text; nil when it has none.
 func slugAt(text string) []int {
-	front, ok := cutFence(text)
-	if !ok {
-		return nil
-	}
-	end := strings.Index(front, "\n---")
-	if end < 0 {
-		return nil
-	}
-	at := slugLine.FindStringSubmatchIndex(front[:end])
+	_, body := frontmatter.Split(text)
+	at := slugLine.FindStringSubmatchIndex(text[:len(text)-len(body)])
 	if at == nil || at[2] == at[3] {
 		return nil
 	}
-	fence := len(text) - len(front)
-	return []int{fence + at[2], fence + at[3]}
+	return at[2:]
 }
 
 func slugOf(text string) string {

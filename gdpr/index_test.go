@@ -202,13 +202,13 @@ func TestAnIndexOfBytesThatAreNoText(t *testing.T) {
 func TestFrontMatterStaysReadable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	const front = "---\npeople: [" + name + ", Brin]\nages: {" + name + ": 41, Brin: 7}\n? " + name + "\ntitle: a call with " + name + "\n---\n"
+	const front = "--- \npeople: [" + name + ", Brin]\nages: {" + name + ": 41, Brin: 7}\n? " + name + "\ntitle: a call with " + name + "\n---\n"
 	plant(t, w.dir, map[string]string{"s/memory/idea/list.md": front + "Rain.\nWind.\nSnow [of " + name + "].\n"})
 	w.more = []backends.StoreConfig{{Name: "notes", Kind: "devicelocal", Path: filepath.Join(w.dir, "s")}}
 	w.open()
 	out, err := w.erase(w.plan(w.file().ID))
 	got, rerr := os.ReadFile(filepath.Join(w.dir, "s", "memory", "idea", "list.md"))
-	want := "---\npeople: [erased, Brin]\nages: {erased: 41, Brin: 7}\n? erased\ntitle: a call with [erased]\n---\nRain.\nWind.\nSnow [of [erased]].\n"
+	want := "--- \npeople: [erased, Brin]\nages: {erased: 41, Brin: 7}\n? erased\ntitle: a call with [erased]\n---\nRain.\nWind.\nSnow [of [erased]].\n"
 	if err != nil || rerr != nil || string(got) != want {
 		t.Errorf("%s, %v, %v: %q", out.Status, err, rerr, got)
 	}

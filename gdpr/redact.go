@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"memdesk/gdpr/subject"
+	"memdesk/internal/frontmatter"
 	"memdesk/model"
 )
 
@@ -41,9 +42,9 @@ func (c *decision) edit(it model.Item, st *Step) {
 	case declared && !tier.Writable || it.Has(model.FlagReadOnly):
 		st.NewBody = beginsValue.ReplaceAllString(st.NewBody, "${1}"+model.ErasedWord)
 	case tier.Document == model.Opaque: // the front matter is the item's own, and must stay readable
-		n := len(frontMatter.FindString(st.NewBody))
-		front := frontValue.ReplaceAllString(st.NewBody[:n], "${1}"+model.ErasedWord)
-		st.NewBody = frontFlow.ReplaceAllStringFunc(front, func(line string) string { return strings.ReplaceAll(line, Erased, model.ErasedWord) }) + st.NewBody[n:]
+		_, text := frontmatter.Split(st.NewBody)
+		front := frontValue.ReplaceAllString(strings.TrimSuffix(st.NewBody, text), "${1}"+model.ErasedWord)
+		st.NewBody = frontFlow.ReplaceAllStringFunc(front, func(line string) string { return strings.ReplaceAll(line, Erased, model.ErasedWord) }) + text
 	}
 	if declared && tier.Cap > 0 && !tier.CapSoft && int64(len(st.NewBody)) > max(tier.Cap, int64(len(it.Body))) {
 		st.body(c.m, it, "") // the mark is longer than the text that it replaces, and the tier is full
@@ -135,9 +136,6 @@ var frontValue = regexp.MustCompile(`(?m)^([ \t]*(?:[-?] )*(?:[A-Za-z_][\w-]*:[ 
 
 // frontFlow matches a line whose value is a list or a map in brackets: a bracket in it would begin another.
 var frontFlow = regexp.MustCompile(`(?m)^[ \t]*(?:- )*(?:[^\s:]+:[ \t]+)?[\[{].*`)
-
-// frontMatter matches a text's front matter, up to and with the line that ends it.
-var frontMatter = regexp.MustCompile(`\A\x{feff}?---\r?\n(?s:.*?)\n---[ \t]*(?:\r?\n|\z)`)
 
 // body edits an item's text. A text in another encoding keeps it: only the subject's bytes change. The step
 // then also has the text as people read it.

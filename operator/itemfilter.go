@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"memdesk/internal/frontmatter"
 	"memdesk/model"
 	"memdesk/origin"
 	"memdesk/quarantine"
@@ -98,7 +99,7 @@ func (f ItemFilter) Match(s model.Store, it model.Item, concerns map[string]bool
 	}
 	fields := it.Meta
 	if len(fields) == 0 {
-		fields = frontMatter(it.Body)
+		fields = frontFields(it.Body)
 	}
 	any := func(names []string, ok func(string) bool) bool {
 		return slices.ContainsFunc(fields, func(x model.Field) bool { return slices.Contains(names, x.Name) && ok(x.Value) })
@@ -139,24 +140,15 @@ func inScope(scope, agent string) bool {
 	})
 }
 
-// frontMatter reads the `name: value` lines before a text, as the programs of text stores do; it is for
-// filters, never for writes.
-func frontMatter(text string) (out []model.Field) {
-	const fence = "---"
-	first, rest, ok := strings.Cut(strings.TrimPrefix(text, "\ufeff"), "\n")
-	if !ok || strings.TrimRight(first, "\r") != fence {
-		return nil
-	}
-	for line := range strings.Lines(rest) {
-		line = strings.TrimRight(line, "\r\n")
-		if line == fence {
-			return out
-		}
-		if name, value, ok := strings.Cut(line, ":"); ok {
-			out = append(out, model.Field{Name: strings.TrimSpace(name), Value: strings.Trim(strings.TrimSpace(value), `"'`)})
+// frontFields are the `name: value` lines of a text's front matter, nested ones too.
+func frontFields(text string) (out []model.Field) {
+	lines, _ := frontmatter.Split(text)
+	for line := range strings.Lines(lines) {
+		if name, value, ok := frontmatter.Pair(line); ok {
+			out = append(out, model.Field{Name: strings.TrimSpace(name), Value: value})
 		}
 	}
-	return nil // an open fence is no front matter
+	return out
 }
 
 // Concerning are the ids that a store ties to the filter's subject; nil without a subject, or where the store

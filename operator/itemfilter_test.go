@@ -142,9 +142,6 @@ func TestItemFilterChecks(t *testing.T) {
 	if err := (ItemFilter{Type: "x", Confidence: 1, Archived: ArchivedOnly}).Check(); err != nil {
 		t.Error(err)
 	}
-	if got := frontMatter("---\nkind: fix\nno end"); got != nil {
-		t.Errorf("a fence that is never closed: %v", got)
-	}
 }
 
 func TestItemFilterOnAnAnswer(t *testing.T) {

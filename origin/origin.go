@@ -205,7 +205,8 @@ func instructs(id, key string) bool {
 
 var alwaysLoad = regexp.MustCompile(`(?im)^always_load[ \t]*:[ \t]*["']?(true|yes|on|1)\b`)
 
-// loadsItself reports whether a text's front matter asks for every session, as AgentM's notes do.
+// loadsItself reports whether a text's front matter asks for every session, as AgentM's notes do. The line counts
+// anywhere in the text: programs disagree where a front matter ends, and the gate must hold for each.
 func loadsItself(text string) bool {
 	return strings.HasPrefix(strings.TrimPrefix(text, "\ufeff"), "---") && alwaysLoad.MatchString(text)
 }

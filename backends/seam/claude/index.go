@@ -14,6 +14,7 @@ import (
 
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/internal/frontmatter"
 	"memdesk/model"
 	"memdesk/quarantine"
 )
@@ -36,9 +37,6 @@ type front struct {
 	body                    string // the text behind it
 }
 
-// fences hold a front matter. Other programs accept spaces behind the dashes.
-var fences = regexp.MustCompile(`(?s)\A---[ \t]*\n(.*?\n)??---[ \t]*(?:\n|\z)`)
-
 // plain is a top-level value without quotes, as agents write it: `description: Note: runs dry` is no YAML.
 var plain = regexp.MustCompile(`(?m)^([\w-]+):[ \t]+([^"'|>{\[&*!#\s].*)$`)
 
@@ -46,14 +44,11 @@ var plain = regexp.MustCompile(`(?m)^([\w-]+):[ \t]+([^"'|>{\[&*!#\s].*)$`)
 // for display and for the index; broken front matter is empty.
 func parse(text string) front {
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
-	m := fences.FindStringSubmatch(text)
-	if m == nil {
-		return front{body: text}
-	}
-	f := front{has: true, body: text[len(m[0]):]}
+	lines, body := frontmatter.Split(text)
+	f := front{has: len(body) < len(text), body: body}
 	var doc yaml.Node
-	if yaml.Unmarshal([]byte(m[1]), &doc) != nil {
-		quoted := plain.ReplaceAllStringFunc(m[1], func(l string) string {
+	if yaml.Unmarshal([]byte(lines), &doc) != nil {
+		quoted := plain.ReplaceAllStringFunc(lines, func(l string) string {
 			key, value, _ := strings.Cut(l, ":")
 			return key + ": '" + strings.ReplaceAll(strings.TrimSpace(value), "'", "''") + "'"
 		})

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"memdesk/backends/internal/title"
+	"memdesk/internal/frontmatter"
 )
 
 // head holds the fields at the beginning of a note, for display only: the bytes are the document.
@@ -31,12 +32,7 @@ func parseHead(text string) head {
 func parseFront(front string) (h head) {
 	var typ, kind string
 	for line := range strings.Lines(front) {
-		name, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
-		if !ok {
-			continue
-		}
-		value = unquote(strings.TrimSpace(value))
-		switch name {
+		switch name, value, _ := frontmatter.Pair(line); name {
 		case "type":
 			typ = value
 		case "kind":
@@ -58,14 +54,8 @@ func parseFront(front string) (h head) {
 	return h
 }
 
-func unquote(v string) string {
-	if len(v) >= 2 && (v[0] == '"' || v[0] == '\'') && v[len(v)-1] == v[0] {
-		return v[1 : len(v)-1]
-	}
-	return v
-}
-
-// splitFront divides a text into the lines between its fences and the rest; front is empty without fences.
+// splitFront divides a text into the lines between its fences and the rest; front is empty without fences. A
+// fence has no blanks behind it (agentm.md), unlike those of package frontmatter.
 func splitFront(text string) (front, body string) {
 	text = strings.TrimPrefix(text, "\ufeff")
 	first, rest, ok := strings.Cut(text, "\n")

@@ -2,12 +2,12 @@
 package text
 
 import (
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
 	"unicode/utf8"
 
+	"memdesk/internal/frontmatter"
 	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/ui/act"
@@ -47,12 +47,6 @@ type Page struct {
 	// fences says for each block whether it begins inside fenced code.
 	fences []bool
 }
-
-// maxFront bounds the search for the end of a front matter, in bytes.
-const maxFront = 64 << 10
-
-// frontMatter matches the front matter of a document, with the lines around it.
-var frontMatter = regexp.MustCompile(`\A--- ?\r?\n(?:.*\n)*?(?:---|\.\.\.)[ \r]*(?:\n|\z)`)
 
 // bodyKind says how the lines of a body are drawn.
 type bodyKind int
@@ -143,8 +137,9 @@ func NewPage(head []Line, body string) *Page {
 		t.Total++
 	}
 	t.indexFences()
-	t.front = len(frontMatter.FindString(body[:min(len(body), maxFront)]))
-	if rest := strings.TrimLeft(body[t.front:], "\r\n"); rest != "" && t.front > 0 {
+	_, words := frontmatter.Split(body)
+	t.front = len(body) - len(words)
+	if rest := strings.TrimLeft(words, "\r\n"); rest != "" && t.front > 0 {
 		t.words = len(body) - len(rest)
 	}
 	return t
