@@ -217,7 +217,7 @@ func (d *Desk) Get(id string) (Due, error) {
 			return all[0], nil
 		}
 	}
-	return Due{}, model.Errorf(model.NotFound, "gdpr", "there is no such request; `memdesk gdpr list` shows them")
+	return Due{}, model.Errorf(model.NotFound, "gdpr", "there is no such request; `memdesk gdpr status` shows them")
 }
 
 // Damaged is an error for each request whose file cannot be read. The others are returned with it.

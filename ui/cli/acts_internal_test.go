@@ -54,7 +54,7 @@ var commandActs = map[string][]string{
 var commandReads = strings.Fields(`stores health watch tiers items show history recall graph/neighbours graph/subgraph graph/similar
 	work/list work/ready work/search work/query work/get work/deps undo/list undo/show quarantine/list quarantine/show
 	quarantine/replay quarantine/stories quarantine/train
-	conflicts/list conflicts/show origin gdpr/list gdpr/status gdpr/verify gdpr/receipt gdpr/report gdpr/due gdpr/letter gdpr/register
+	conflicts/list conflicts/show origin gdpr/status gdpr/verify gdpr/receipt gdpr/report gdpr/due gdpr/letter gdpr/register
 	audit/list audit/verify audit/prove audit/key export serve/witness serve/ssh serve/provider serve/mcp serve/metrics mcp/install turn/before demo jobs jobs/list config/check config/init config/path
 	info version help man completion/bash completion/fish completion/powershell completion/zsh`)
 

@@ -24,7 +24,7 @@ import (
 
 func (a *app) gdprCommand() *cobra.Command {
 	type erasures = operator.Erasures
-	c := group("gdpr", "Erasure requests: file, plan, approve, erase, verify", a.gdprRequestCommand(), a.gdprStatusCommand("list", "The same as status"), a.gdprStatusCommand("status", "Where requests stand, by deadline"),
+	c := group("gdpr", "Erasure requests: file, plan, approve, erase, verify", a.gdprRequestCommand(), a.gdprStatusCommand(),
 		a.gdprPlanCommand(), a.gdprHoldCommand(), a.gdprUnholdCommand(), a.gdprChooseCommand(), a.gdprExtendCommand(), a.gdprWithdrawCommand(),
 		a.gdprExportCommand(), a.gdprAttestCommand(), a.gdprPolicyCommand(), a.gdprApproveCommand(), a.gdprEraseCommand(), a.gdprVerifyCommand(), a.gdprReceiptCommand(), a.gdprReportCommand(), a.gdprSweepCommand(),
 		a.gdprDueCommand(), a.gdprIdentityCommand(), a.gdprRecipientCommand(), a.gdprLetterCommand(), a.gdprRegisterCommand(),
@@ -215,10 +215,10 @@ func (a *app) printRequest(r gdpr.Due) {
 	}
 }
 
-func (a *app) gdprStatusCommand(name, short string) *cobra.Command {
+func (a *app) gdprStatusCommand() *cobra.Command {
 	return a.listing(&cobra.Command{
-		Use: name + " [REQUEST]", Short: short,
-		Long: short + ". REQUEST is a request's id, or the person's id as it was filed:\nthat finds a request also when their data is gone.",
+		Use: "status [REQUEST]", Aliases: []string{"list"}, Short: "Where requests stand, by deadline",
+		Long: "Where requests stand, by deadline. REQUEST is a request's id, or the person's id as it was filed:\nthat finds a request also when their data is gone.",
 		RunE: a.onDesk("", func(ctx context.Context, d *operator.Erasures, args []string) error {
 			tab, err := a.listed("REQUEST", "STATE", "DEADLINE", "DUE", "BY", "NOTE")
 			if err != nil {
