@@ -12,20 +12,12 @@ import (
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
-	"memdesk/ui/tui/task"
 	"memdesk/undo"
 )
 
-// Removals removes items and quarantine entries.
-type Removals struct {
-	D    *desk.Desk
-	Work *task.Underway
-}
-
 // Forget asks whether to forget an item; seen and stamp are those of the item on the screen, empty when unknown.
-func (rm *Removals) Forget(ref model.Ref, seen model.Revision, stamp string) tea.Cmd {
-	d := rm.D
-	return rm.D.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
+func Forget(d *desk.Desk, ref model.Ref, seen model.Revision, stamp string) tea.Cmd {
+	return d.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
 		s, it, err := d.Readable(ctx, ref)
 		if err != nil {
 			return nil, d.Esc.Sprintf("not forgotten, it cannot be read: %s", prose.Reason(d.Esc, err))

@@ -12,6 +12,7 @@ import (
 	"memdesk/ui/tui/desk/desktest"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/loop"
+	"memdesk/ui/tui/task"
 )
 
 // stamped is a store whose headers have a stamp and no revision.
@@ -37,7 +38,7 @@ func TestForgetTellsAChangedStamp(t *testing.T) {
 	d.Acts = quiet{}
 	d.Modal.Host = host{}
 	for stamp, want := range map[string]bool{"": false, "1": true, "2": false} {
-		reply := (&Removals{D: d}).Forget(model.Ref{Store: "a", ID: "x"}, "", stamp)().(loop.Reply)
+		reply := Forget(d, model.Ref{Store: "a", ID: "x"}, "", stamp)().(loop.Reply)
 		var all []safetext.Text
 		for _, l := range reply.Msg.(dialog.Proposal).Dialog.Lines {
 			all = append(all, l.Value)
@@ -59,7 +60,7 @@ func TestForgetManyNamesEveryEnvironment(t *testing.T) {
 	for _, store := range []string{"a", "b", "c"} {
 		q.Items = append(q.Items, Target{Ref: model.Ref{Store: store, ID: "x"}, Name: "notes/" + store + ".md", Title: "- 2026-11-23T07:55:00Z — staging gate passed"})
 	}
-	box, why := (&Removals{D: d}).dialog(t.Context(), q)
+	box, why := manyDialog(&task.Underway{D: d}, t.Context(), q)
 	if box == nil {
 		t.Fatal(why)
 	}

@@ -120,12 +120,12 @@ type Question struct {
 }
 
 // ForgetMany asks whether to forget marked items; those that the filter hides are named and can be left out.
-func (rm *Removals) ForgetMany(q Question) tea.Cmd {
-	return rm.D.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) { return rm.dialog(ctx, q) })
+func ForgetMany(work *task.Underway, q Question) tea.Cmd {
+	return work.D.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) { return manyDialog(work, ctx, q) })
 }
 
-func (rm *Removals) dialog(ctx context.Context, q Question) (*dialog.Dialog, safetext.Text) {
-	d, esc := rm.D, rm.D.Esc
+func manyDialog(work *task.Underway, ctx context.Context, q Question) (*dialog.Dialog, safetext.Text) {
+	d, esc := work.D, work.D.Esc
 	var bytes int64
 	var here []Target
 	var stores []string
@@ -169,7 +169,7 @@ func (rm *Removals) dialog(ctx context.Context, q Question) (*dialog.Dialog, saf
 	}
 	out.Lines = append(out.Lines, q.Said...)
 	if q.What != "item" { // of items, what falls with them is asked in one question
-		out.Lines = append(out.Lines, rm.warnings(ctx, q.Items)...)
+		out.Lines = append(out.Lines, warningsOf(d, ctx, q.Items)...)
 	}
 	for _, t := range q.Items[:min(len(q.Items), 5)] {
 		line := esc.Sprintf("- %s", prose.NameFirst(esc, t.Name))
@@ -193,7 +193,7 @@ func (rm *Removals) dialog(ctx context.Context, q Question) (*dialog.Dialog, saf
 	add := func(verb string, items []Target) {
 		out.Choices = append(out.Choices, dialog.Choice{Verb: verb, Typed: true,
 			Act: func(_ context.Context, f dialog.Filled) dialog.Acted {
-				return dialog.Acted{Instead: rm.Work.Watching(forgetEach(d, q.What, items, f.Reason, q.After))}
+				return dialog.Acted{Instead: work.Watching(forgetEach(d, q.What, items, f.Reason, q.After))}
 			},
 			Begin: func() tea.Cmd {
 				if q.Begun != nil {
@@ -214,16 +214,16 @@ func (rm *Removals) dialog(ctx context.Context, q Question) (*dialog.Dialog, saf
 	return out, safetext.Text{}
 }
 
-// warnings are those of single items, each with how many have it. Of many, the first are looked at.
-func (rm *Removals) warnings(ctx context.Context, items []Target) (out []text.Line) {
-	esc, of := rm.D.Esc, prose.Group(len(items))
+// warningsOf are those of single items, each with how many have it. Of many, the first are looked at.
+func warningsOf(d *desk.Desk, ctx context.Context, items []Target) (out []text.Line) {
+	esc, of := d.Esc, prose.Group(len(items))
 	if len(items) > manyFrom {
 		items, of = items[:manyFrom], "the first "+strconv.Itoa(manyFrom)
 	}
 	times := map[string]int{}
 	var order []string
 	for _, t := range items {
-		all, err := rm.D.Acts.Preview(ctx, t.Ref.Store, t.Ref.ID)
+		all, err := d.Acts.Preview(ctx, t.Ref.Store, t.Ref.ID)
 		if err != nil {
 			all = []string{"not looked at: " + err.Error()}
 		}

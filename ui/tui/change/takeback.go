@@ -21,12 +21,6 @@ import (
 	"memdesk/ui/tui/task"
 )
 
-// Takebacks undoes the writes of one writer.
-type Takebacks struct {
-	D    *desk.Desk
-	Work *task.Underway
-}
-
 // Writing is the writer whose writes are to be taken back, and the start time.
 type Writing struct {
 	Source string
@@ -48,48 +42,48 @@ func WritingOf(r origin.Row) Writing {
 	return w
 }
 
-// Key is the act in a pane; of finds the writer of the row at the cursor, in a command.
-func (tb *Takebacks) Key(why func() string, of func() func(ctx context.Context) (Writing, bool)) act.Act {
+// Takeback is the act in a pane that undoes the writes of one writer; of finds the writer of the row at the cursor, in a command.
+func Takeback(work *task.Underway, why func() string, of func() func(ctx context.Context) (Writing, bool)) act.Act {
 	return act.Takeback.With(act.Unless(why, func() string {
-		return cmp.Or(act.When(tb.D.Origins == nil, "nothing is noted of who wrote what: memdesk takeback needs a state directory"), tb.D.Locked(""), tb.D.NoBulk())
+		return cmp.Or(act.When(work.D.Origins == nil, "nothing is noted of who wrote what: memdesk takeback needs a state directory"), work.D.Locked(""), work.D.NoBulk())
 	}), func() tea.Cmd {
 		find := of()
-		return tb.D.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
+		return work.D.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
 			w, ok := find(ctx)
 			if !ok || w.Source == "" {
-				return nil, tb.D.Esc.Const("nobody knows who wrote this: only what went through memdesk can be taken back")
+				return nil, work.D.Esc.Const("nobody knows who wrote this: only what went through memdesk can be taken back")
 			}
-			since, plan, err := tb.plan(ctx, w)
+			since, plan, err := planTakeback(work.D, ctx, w)
 			if err == nil && len(plan) == 0 { // a store's own word on its writer is not noted
-				return nil, tb.D.Esc.Sprintf("nothing is noted that %s wrote since %s: only what went through memdesk can be taken back", tb.D.Esc.LineMax(w.Source, prose.MaxTitle), tb.D.Esc.Line(w.Since))
+				return nil, work.D.Esc.Sprintf("nothing is noted that %s wrote since %s: only what went through memdesk can be taken back", work.D.Esc.LineMax(w.Source, prose.MaxTitle), work.D.Esc.Line(w.Since))
 			}
-			return tb.answer(ctx, w, since, plan, err), safetext.Text{}
+			return answerTakeback(work, ctx, w, since, plan, err), safetext.Text{}
 		})
 	})
 }
 
-// plan, in a command, finds what would be taken back.
-func (tb *Takebacks) plan(ctx context.Context, w Writing) (since time.Time, plan []origin.Taken, err error) {
-	if since, err = operator.ParseTime("since", w.Since, tb.D.Time.Clock.Now()); err == nil {
-		plan, err = tb.D.Origins.PlanTakeback(ctx, w.Source, since)
+// planTakeback, in a command, finds what would be taken back.
+func planTakeback(d *desk.Desk, ctx context.Context, w Writing) (since time.Time, plan []origin.Taken, err error) {
+	if since, err = operator.ParseTime("since", w.Since, d.Time.Clock.Now()); err == nil {
+		plan, err = d.Origins.PlanTakeback(ctx, w.Source, since)
 	}
 	return since, plan, err
 }
 
-// answer shows a plan and asks; with nothing to take back, it asks for the writer.
-func (tb *Takebacks) answer(ctx context.Context, w Writing, since time.Time, plan []origin.Taken, err error) *dialog.Dialog {
+// answerTakeback shows a plan and asks; with nothing to take back, it asks for the writer.
+func answerTakeback(work *task.Underway, ctx context.Context, w Writing, since time.Time, plan []origin.Taken, err error) *dialog.Dialog {
 	if err != nil {
-		return tb.form(w, 1, prose.Reason(tb.D.Esc, err).String())
+		return takebackForm(work, w, 1, prose.Reason(work.D.Esc, err).String())
 	}
 	if len(plan) == 0 {
-		return tb.form(w, 0, "Nothing is noted that "+w.Source+" wrote since "+w.Since+".")
+		return takebackForm(work, w, 0, "Nothing is noted that "+w.Source+" wrote since "+w.Since+".")
 	}
-	return tb.question(ctx, w, since, plan)
+	return takebackDialog(work, ctx, w, since, plan)
 }
 
-// question asks whether to carry out a plan.
-func (tb *Takebacks) question(ctx context.Context, w Writing, since time.Time, plan []origin.Taken) *dialog.Dialog {
-	esc := tb.D.Esc
+// takebackDialog asks whether to carry out a plan.
+func takebackDialog(work *task.Underway, ctx context.Context, w Writing, since time.Time, plan []origin.Taken) *dialog.Dialog {
+	esc := work.D.Esc
 	counts := origin.Count(plan)
 	var rows, environments []text.Line
 	var stores []string
@@ -99,7 +93,7 @@ func (tb *Takebacks) question(ctx context.Context, w Writing, since time.Time, p
 		refs = append(refs, model.Ref{Store: t.Store, ID: t.ID})
 		if t.Action != origin.ActSkip && !slices.Contains(stores, t.Store) {
 			stores = append(stores, t.Store)
-			environments = append(environments, tb.D.EnvironmentOf(t.Store)...)
+			environments = append(environments, work.D.EnvironmentOf(t.Store)...)
 		}
 	}
 	lines := []text.Line{
@@ -107,24 +101,24 @@ func (tb *Takebacks) question(ctx context.Context, w Writing, since time.Time, p
 		{Value: esc.Sprintf("%s: %s to forget, %s to put back as it was before, %s left.", prose.Plural(len(plan), "item"),
 			prose.Group(counts[origin.ActForget]), prose.Group(counts[origin.ActRestore]), prose.Group(counts[origin.ActSkip]))},
 	}
-	if given := tb.GivenWords(ctx, refs, since); !given.IsEmpty() { // the operator can ask them what they derived
+	if given := GivenWords(work.D, ctx, refs, since); !given.IsEmpty() { // the operator can ask them what they derived
 		lines = append(lines, text.Line{Value: given, Kind: text.Alert})
 	}
 	lines = append(append(lines, environments...), text.Advice(esc, "One job. What cannot be taken back is left and named. The text is kept: `z` puts it back."))
 	out := &dialog.Dialog{Title: esc.Const("Take back"), Lines: lines, Body: text.NewPage(rows, "")}
 	if counts[origin.ActForget]+counts[origin.ActRestore] > 0 {
 		for _, name := range stores {
-			if s, err := tb.D.Fleet.Store(name); err == nil && desk.IsProduction(s.Environment) {
+			if s, err := work.D.Fleet.Store(name); err == nil && desk.IsProduction(s.Environment) {
 				out.Name = esc.Line(w.Source)
 			}
 		}
 		out.Choices = []dialog.Choice{{Verb: "Take back", Typed: true, Act: func(_ context.Context, f dialog.Filled) dialog.Acted {
-			return dialog.Acted{Ok: true, Instead: tb.Work.Watching(tb.begin(plan, f.Reason))}
+			return dialog.Acted{Ok: true, Instead: work.Watching(takebackJob(work.D, plan, f.Reason))}
 		}}}
 	} else {
 		out.NoReason = true
 	}
-	out.Choices = append(out.Choices, dialog.Choice{Verb: "Change", Run: func() tea.Cmd { return tb.D.Modal.Show(tb.form(w, 0, "")) }})
+	out.Choices = append(out.Choices, dialog.Choice{Verb: "Change", Run: func() tea.Cmd { return work.D.Modal.Show(takebackForm(work, w, 0, "")) }})
 	return out
 }
 
@@ -140,34 +134,34 @@ func takenLine(esc safetext.Escaper, t origin.Taken) text.Line {
 }
 
 // GivenWords says which agents were given some items since a time; empty: none.
-func (tb *Takebacks) GivenWords(ctx context.Context, refs []model.Ref, since time.Time) safetext.Text {
-	given, err := tb.D.Origins.Told(ctx, refs, since)
+func GivenWords(d *desk.Desk, ctx context.Context, refs []model.Ref, since time.Time) safetext.Text {
+	given, err := d.Origins.Told(ctx, refs, since)
 	if err != nil {
-		return tb.D.Esc.Sprintf("who was given them since is not known: %s", prose.Reason(tb.D.Esc, err))
+		return d.Esc.Sprintf("who was given them since is not known: %s", prose.Reason(d.Esc, err))
 	}
 	var who []safetext.Text
 	seen := map[string]bool{}
 	for _, r := range given {
 		if !seen[r.Actor] {
 			seen[r.Actor] = true
-			who = append(who, tb.D.Esc.LineMax(r.Actor, prose.MaxTitle))
+			who = append(who, d.Esc.LineMax(r.Actor, prose.MaxTitle))
 		}
 	}
 	if len(who) == 0 {
 		return safetext.Text{}
 	}
 	const most = 5
-	more := tb.D.Esc.Const("")
+	more := d.Esc.Const("")
 	if len(who) > most {
-		more = tb.D.Esc.Sprintf(" and %s", prose.Plural(len(who)-most, "other"))
+		more = d.Esc.Sprintf(" and %s", prose.Plural(len(who)-most, "other"))
 		who = who[:most]
 	}
-	return tb.D.Esc.Sprintf("given to agents %s since: %s%s", prose.Plural(len(given), "time"), tb.D.Esc.Join(who, ", "), more)
+	return d.Esc.Sprintf("given to agents %s since: %s%s", prose.Plural(len(given), "time"), d.Esc.Join(who, ", "), more)
 }
 
-// form asks for the writer and the start time; wrong names the error in a field.
-func (tb *Takebacks) form(w Writing, at int, wrong string) *dialog.Dialog {
-	esc := tb.D.Esc
+// takebackForm asks for the writer and the start time; wrong names the error in a field.
+func takebackForm(work *task.Underway, w Writing, at int, wrong string) *dialog.Dialog {
+	esc := work.D.Esc
 	names := make([]safetext.Text, len(w.Names))
 	for i, n := range w.Names {
 		names[i] = esc.LineMax(n, prose.MaxTitle)
@@ -183,19 +177,19 @@ func (tb *Takebacks) form(w Writing, at int, wrong string) *dialog.Dialog {
 	out.Fields[at].Wrong = esc.LineMax(wrong, prose.MaxReason)
 	out.Choices = []dialog.Choice{{Verb: "Preview", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 		next := Writing{Source: strings.TrimSpace(f.Fields[0]), Names: w.Names, Since: strings.TrimSpace(f.Fields[1])}
-		since, plan, err := tb.plan(ctx, next)
-		return dialog.Acted{Ok: true, Next: tb.answer(ctx, next, since, plan, err)}
+		since, plan, err := planTakeback(work.D, ctx, next)
+		return dialog.Acted{Ok: true, Next: answerTakeback(work, ctx, next, since, plan, err)}
 	}}}
 	return out
 }
 
-// begin is the job: one undo entry for each store.
-func (tb *Takebacks) begin(plan []origin.Taken, why string) *task.Bulk {
-	esc := tb.D.Esc
+// takebackJob is the job: one undo entry for each store.
+func takebackJob(d *desk.Desk, plan []origin.Taken, why string) *task.Bulk {
+	esc := d.Esc
 	b := &task.Bulk{Kind: "console-takeback", Title: "take back " + prose.Plural(len(plan), "item"), Noun: "item", Total: len(plan)}
 	b.Run = func(ctx context.Context, j operator.Running, b *task.Bulk) error {
 		return j.Step(ctx, "takeback", func(ctx context.Context) error {
-			done, undone, err := tb.D.Origins.Takeback(context.WithoutCancel(ctx), plan, why)
+			done, undone, err := d.Origins.Takeback(context.WithoutCancel(ctx), plan, why)
 			b.Locked(func() {
 				for _, d := range undone {
 					b.Undo = append(b.Undo, d.Undo)

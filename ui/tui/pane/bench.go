@@ -15,11 +15,9 @@ import (
 // Bench is the desk with the acts of more than one pane.
 type Bench struct {
 	*desk.Desk
-	Edits     *edit.Edits
-	Undos     *change.Undos
-	Removals  *change.Removals
-	Takebacks *change.Takebacks
-	Work      *task.Underway
+	Edits *edit.Edits
+	Undos *change.Undos
+	Work  *task.Underway
 	// Log lists what the audit log has about an item.
 	Log func(model.Ref) tea.Cmd
 }
@@ -31,8 +29,5 @@ func (b *Bench) NoLog() string {
 
 func NewBench(d *desk.Desk) *Bench {
 	work := &task.Underway{D: d}
-	return &Bench{
-		Desk: d, Work: work, Edits: &edit.Edits{D: d}, Undos: &change.Undos{D: d, Work: work}, Removals: &change.Removals{D: d, Work: work},
-		Takebacks: &change.Takebacks{D: d, Work: work},
-	}
+	return &Bench{Desk: d, Work: work, Edits: &edit.Edits{D: d}, Undos: &change.Undos{D: d, Work: work}}
 }

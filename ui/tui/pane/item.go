@@ -73,7 +73,7 @@ func (p *ItemPage) Bindings() []act.Act {
 		{Keys: []string{"p"}, Name: "previous", Doc: "the " + p.Of + " before", Why: p.Alone, Do: func() tea.Cmd { return p.Step(-1) }},
 		act.Edit.With(p.noEdit, func() tea.Cmd { return p.D.Edits.EditItem(p.Ref()) }),
 		act.Append.With(p.noAppend, func() tea.Cmd { return p.D.Edits.AppendItem(p.Ref()) }),
-		act.Forget.Called("forget this item, after a question").With(func() string { return p.D.Locked(p.Ref().Store) }, func() tea.Cmd { return p.D.Removals.Forget(p.Ref(), Seen(p.Reader.Pager, p.Ref()), "") }),
+		act.Forget.Called("forget this item, after a question").With(func() string { return p.D.Locked(p.Ref().Store) }, func() tea.Cmd { return change.Forget(p.D.Desk, p.Ref(), Seen(p.Reader.Pager, p.Ref()), "") }),
 		{Keys: []string{"m"}, Name: "markdown", Doc: "markdown rendered, or the text as it is stored", Do: func() tea.Cmd { return ToggleMarkdown(p.D.Desk, p.Reader.Pager) }},
 		{Keys: []string{"y"}, Name: "copy text", Doc: "copy the item's text to the clipboard of the terminal", Do: p.copyBody},
 		{Keys: []string{"Y"}, Doc: "copy the row as one line of JSON", Do: p.copyRow},

@@ -92,7 +92,7 @@ func events(d *pane.Bench, of model.Ref) record.Kind[operator.AuditEvent] {
 		return auditText(d.Desk, raw)
 	}
 	kind.Keys = func(p *record.List[operator.AuditEvent]) []act.Act {
-		return []act.Act{d.Takebacks.Key(act.Unless(p.None, func() string {
+		return []act.Act{change.Takeback(d.Work, act.Unless(p.None, func() string {
 			r, _ := p.Window.Current()
 			return act.When(!wrote(r.Raw), "nothing was written here; at a retain it takes back what its writer wrote")
 		}), func() func(context.Context) (change.Writing, bool) {

@@ -62,7 +62,7 @@ func New(d *pane.Bench, at int, stories *Stories) desk.Listing {
 		out := []act.Act{
 			act.Release.With(act.Unless(p.None, func() string { return edit.NoRelease(d.Desk, p.Here()) }), func() tea.Cmd { return d.Edits.Release(p.Here()) }),
 			act.Delete.With(func() string { return en.noDiscard(p) }, func() tea.Cmd { return en.discardHere(p) }),
-			d.Takebacks.Key(p.None, func() func(context.Context) (change.Writing, bool) {
+			change.Takeback(d.Work, p.None, func() func(context.Context) (change.Writing, bool) {
 				e := p.Here()
 				return func(context.Context) (change.Writing, bool) {
 					if e.Writer == nil {
@@ -139,7 +139,7 @@ func (en *entries) discardHere(p *record.List[operator.QuarantineEntry]) tea.Cmd
 	if n := len(poisoned); n > 0 {
 		said = []text.Line{{Value: d.Esc.Sprintf("%s still poisoned, and left as it is: %s", prose.Plural(n, "source"), strings.Join(poisoned, ", ")), Kind: text.Alert}}
 	}
-	return d.Removals.ForgetMany(change.Question{Items: items, Verb: "Delete", What: "entry", Filter: p.Query, Left: left, Said: said, Begun: p.Marks.Clear, After: en.discarded(entries)})
+	return change.ForgetMany(d.Work, change.Question{Items: items, Verb: "Delete", What: "entry", Filter: p.Query, Left: left, Said: said, Begun: p.Marks.Clear, After: en.discarded(entries)})
 }
 
 func noDiscardOf(d *desk.Desk, e operator.QuarantineEntry) string {

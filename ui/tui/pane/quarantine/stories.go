@@ -95,7 +95,7 @@ func storyKind(sa *Stories) record.Kind[review.Story] {
 	kind.Detail = func(ctx context.Context, s review.Story) *text.Page { return sa.detail(ctx, s) }
 	kind.Keys = func(p *record.List[review.Story]) []act.Act {
 		return []act.Act{
-			sa.D.Takebacks.Key(p.None, func() func(context.Context) (change.Writing, bool) {
+			change.Takeback(sa.D.Work, p.None, func() func(context.Context) (change.Writing, bool) {
 				story := p.Here()
 				return func(context.Context) (change.Writing, bool) { return writingOfStory(story), true }
 			}),
@@ -226,7 +226,7 @@ func (sa *Stories) toldOf(ctx context.Context, s review.Story) safetext.Text {
 	for _, p := range s.Parts {
 		refs = append(refs, model.Ref{Store: p.Store, ID: p.ID})
 	}
-	return sa.D.Takebacks.GivenWords(ctx, refs, time.Time{})
+	return change.GivenWords(sa.D.Desk, ctx, refs, time.Time{})
 }
 
 // whyLines say in words why an entry is in a story: its rule, or the signals of its text, the heaviest first. It

@@ -417,7 +417,7 @@ func (p *Pane) Bindings() []act.Act {
 		{Keys: []string{"Y"}, Doc: "copy the hit as one line of JSON", Why: p.noHit, Do: p.copyRow},
 		act.Edit.Called("edit the item of this hit in $EDITOR; nothing is written before you have seen the difference").With(p.noEdit, func() tea.Cmd { return p.d.Edits.EditItem(p.refHere()) }),
 		act.Log.With(act.Unless(p.noHit, p.d.NoLog), func() tea.Cmd { return p.d.Log(p.refHere()) }),
-		p.d.Takebacks.Key(p.noHit, p.writerHere),
+		change.Takeback(p.d.Work, p.noHit, p.writerHere),
 		act.Export.Whole().Called("export all hits to a file, CSV or JSON lines").With(act.Unless(p.noHit, p.d.NoExport), p.exportHits),
 	}, act.Aside(p.detail, "hit"), act.Movement(p, "hit"))
 }

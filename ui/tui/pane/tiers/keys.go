@@ -175,7 +175,7 @@ func (l *items) forget() tea.Cmd {
 		return l.forgetMarked()
 	}
 	ref := l.refHere()
-	return l.d.Removals.Forget(ref, pane.Seen(l.Detail.Pager, ref), "")
+	return change.Forget(l.d.Desk, ref, pane.Seen(l.Detail.Pager, ref), "")
 }
 
 // forgetMarked asks about the marked items, in the order of marking.
@@ -193,9 +193,9 @@ func (l *items) forgetMarked() tea.Cmd {
 		items = append(items, change.Target{Ref: it.ref(), Name: it.ID, Title: it.Title, Seen: it.Revision, Stamp: it.Stamp, Bytes: it.Bytes, Hidden: !m.Shown(r.Key)})
 	}
 	if len(items) == 1 {
-		return l.d.Removals.Forget(items[0].Ref, items[0].Seen, items[0].Stamp)
+		return change.Forget(l.d.Desk, items[0].Ref, items[0].Seen, items[0].Stamp)
 	}
-	return l.d.Removals.ForgetMany(change.Question{Items: items, Verb: "Forget", What: "item", Filter: l.Query})
+	return change.ForgetMany(l.d.Work, change.Question{Items: items, Verb: "Forget", What: "item", Filter: l.Query})
 }
 
 // exportTable writes the list with its filter and order, all pages.
