@@ -17,17 +17,17 @@ import (
 
 // Forget asks whether to forget an item; seen and stamp are those of the item on the screen, empty when unknown.
 func Forget(d *desk.Desk, ref model.Ref, seen model.Revision, stamp string) tea.Cmd {
-	return d.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
+	return d.Modal.Prepare(func(ctx context.Context) dialog.Proposal {
 		s, it, err := d.Readable(ctx, ref)
 		if err != nil {
-			return nil, d.Esc.Sprintf("not forgotten, it cannot be read: %s", prose.Reason(d.Esc, err))
+			return dialog.Proposal{No: d.Esc.Sprintf("not forgotten, it cannot be read: %s", prose.Reason(d.Esc, err))}
 		}
 		warnings, err := d.Acts.Preview(ctx, ref.Store, ref.ID)
 		if err != nil {
-			return nil, d.Esc.Sprintf("not forgotten: %s", prose.Reason(d.Esc, err))
+			return dialog.Proposal{No: d.Esc.Sprintf("not forgotten: %s", prose.Reason(d.Esc, err))}
 		}
 		changed := seen != "" && it.Revision != seen || stamp != "" && it.Stamp != "" && it.Stamp != stamp
-		return forgetDialog(d, s, it, changed, warnings), safetext.Text{}
+		return dialog.Proposal{Dialog: forgetDialog(d, s, it, changed, warnings)}
 	})
 }
 

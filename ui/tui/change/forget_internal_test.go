@@ -60,12 +60,12 @@ func TestForgetManyNamesEveryEnvironment(t *testing.T) {
 	for _, store := range []string{"a", "b", "c"} {
 		q.Items = append(q.Items, Target{Ref: model.Ref{Store: store, ID: "x"}, Name: "notes/" + store + ".md", Title: "- 2026-11-23T07:55:00Z — staging gate passed"})
 	}
-	box, why := manyDialog(&task.Underway{D: d}, t.Context(), q)
-	if box == nil {
-		t.Fatal(why)
+	m := manyDialog(&task.Underway{D: d}, t.Context(), q)
+	if m.Dialog == nil {
+		t.Fatal(m.No)
 	}
 	var all []safetext.Text
-	for _, l := range box.Lines {
+	for _, l := range m.Dialog.Lines {
 		all = append(all, l.Value)
 	}
 	got := d.Esc.Join(all, "\n").String()

@@ -121,10 +121,10 @@ type Question struct {
 
 // ForgetMany asks whether to forget marked items; those that the filter hides are named and can be left out.
 func ForgetMany(work *task.Underway, q Question) tea.Cmd {
-	return work.D.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) { return manyDialog(work, ctx, q) })
+	return work.D.Modal.Prepare(func(ctx context.Context) dialog.Proposal { return manyDialog(work, ctx, q) })
 }
 
-func manyDialog(work *task.Underway, ctx context.Context, q Question) (*dialog.Dialog, safetext.Text) {
+func manyDialog(work *task.Underway, ctx context.Context, q Question) dialog.Proposal {
 	d, esc := work.D, work.D.Esc
 	var bytes int64
 	var here []Target
@@ -143,7 +143,7 @@ func manyDialog(work *task.Underway, ctx context.Context, q Question) (*dialog.D
 	for _, name := range stores {
 		s, err := d.Fleet.Store(name)
 		if err != nil {
-			return nil, prose.Reason(esc, err)
+			return dialog.Proposal{No: prose.Reason(esc, err)}
 		}
 		if typed := d.TypedName(s, s.Name); out.Name.IsEmpty() {
 			out.Name = typed
@@ -184,7 +184,7 @@ func manyDialog(work *task.Underway, ctx context.Context, q Question) (*dialog.D
 	if q.What == "item" {
 		falls, err := fallsWith(d, ctx, q.Items)
 		if err != nil {
-			return nil, esc.Sprintf("not forgotten, what would go with them is not known: %s", prose.Reason(esc, err))
+			return dialog.Proposal{No: esc.Sprintf("not forgotten, what would go with them is not known: %s", prose.Reason(esc, err))}
 		}
 		out.Lines = append(out.Lines, falls...)
 	}
@@ -211,7 +211,7 @@ func manyDialog(work *task.Underway, ctx context.Context, q Question) (*dialog.D
 		add(q.Verb+" the "+prose.Group(k)+" in the filter", here)
 		add(q.Verb+" all "+prose.Group(n), q.Items)
 	}
-	return out, safetext.Text{}
+	return dialog.Proposal{Dialog: out}
 }
 
 // warningsOf are those of single items, each with how many have it. Of many, the first are looked at.
@@ -254,7 +254,7 @@ func storesWords(esc safetext.Escaper, stores []string) safetext.Text {
 // undoMany asks whether to undo an act on many items.
 func (us *Undos) undoMany(ids []string) tea.Cmd {
 	d := us.D
-	return us.propose(ids, func(rows []operator.UndoRow) (*dialog.Dialog, safetext.Text) {
+	return us.propose(ids, func(rows []operator.UndoRow) dialog.Proposal {
 		esc := d.Esc
 		want := map[string]bool{}
 		for _, id := range ids {
@@ -270,7 +270,7 @@ func (us *Undos) undoMany(ids []string) tea.Cmd {
 		}
 		items, gone := itemsOf(entries...), int64(len(ids)-len(entries))
 		if len(items) == 0 {
-			return nil, esc.Sprintf("not undone: the %s of the last act were used already or have expired", prose.Plural(gone, "entry"))
+			return dialog.Proposal{No: esc.Sprintf("not undone: the %s of the last act were used already or have expired", prose.Plural(gone, "entry"))}
 		}
 		lines := []text.Line{
 			{Value: esc.Sprintf("Undo the last act on %s?", prose.Plural(len(items), "item")), Kind: text.Title},
@@ -281,10 +281,10 @@ func (us *Undos) undoMany(ids []string) tea.Cmd {
 		}
 		lines = append(lines, d.EnvironmentsOf(stores)...)
 		lines = append(lines, text.Line{Value: esc.Const("What has changed since is not overwritten."), Kind: text.Note})
-		return &dialog.Dialog{Title: esc.Const("Undo"), Lines: lines, Body: effects(esc, items), Choices: []dialog.Choice{{Verb: "Undo",
+		return dialog.Proposal{Dialog: &dialog.Dialog{Title: esc.Const("Undo"), Lines: lines, Body: effects(esc, items), Choices: []dialog.Choice{{Verb: "Undo",
 			Act: func(_ context.Context, f dialog.Filled) dialog.Acted {
 				return dialog.Acted{Instead: us.Work.Watching(undoEach(d, entries, f.Reason))}
-			}}}}, safetext.Text{}
+			}}}}}
 	})
 }
 

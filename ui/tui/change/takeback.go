@@ -48,16 +48,16 @@ func Takeback(work *task.Underway, why func() string, of func() func(ctx context
 		return cmp.Or(act.When(work.D.Origins == nil, "nothing is noted of who wrote what: memdesk takeback needs a state directory"), work.D.Locked(""), work.D.NoBulk())
 	}), func() tea.Cmd {
 		find := of()
-		return work.D.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
+		return work.D.Modal.Prepare(func(ctx context.Context) dialog.Proposal {
 			w, ok := find(ctx)
 			if !ok || w.Source == "" {
-				return nil, work.D.Esc.Const("nobody knows who wrote this: only what went through memdesk can be taken back")
+				return dialog.Proposal{No: work.D.Esc.Const("nobody knows who wrote this: only what went through memdesk can be taken back")}
 			}
 			since, plan, err := planTakeback(work.D, ctx, w)
 			if err == nil && len(plan) == 0 { // a store's own word on its writer is not noted
-				return nil, work.D.Esc.Sprintf("nothing is noted that %s wrote since %s: only what went through memdesk can be taken back", work.D.Esc.LineMax(w.Source, prose.MaxTitle), work.D.Esc.Line(w.Since))
+				return dialog.Proposal{No: work.D.Esc.Sprintf("nothing is noted that %s wrote since %s: only what went through memdesk can be taken back", work.D.Esc.LineMax(w.Source, prose.MaxTitle), work.D.Esc.Line(w.Since))}
 			}
-			return answerTakeback(work, ctx, w, since, plan, err), safetext.Text{}
+			return dialog.Proposal{Dialog: answerTakeback(work, ctx, w, since, plan, err)}
 		})
 	})
 }

@@ -76,7 +76,7 @@ func (us *Undos) Last() tea.Cmd {
 }
 
 // propose asks about undo entries. Those of ids that are gone leave the reach of z: the act before them is next.
-func (us *Undos) propose(ids []string, prepare func([]operator.UndoRow) (*dialog.Dialog, safetext.Text)) tea.Cmd {
+func (us *Undos) propose(ids []string, prepare func([]operator.UndoRow) dialog.Proposal) tea.Cmd {
 	d := us.D
 	return d.Modal.Prepare(func(ctx context.Context) (m dialog.Proposal) {
 		rows, _, err := d.Acts.Undos(ctx)
@@ -84,7 +84,7 @@ func (us *Undos) propose(ids []string, prepare func([]operator.UndoRow) (*dialog
 			m.No = d.Esc.Sprintf("not undone: %s", prose.Reason(d.Esc, err))
 			return m
 		}
-		m.Dialog, m.No = prepare(rows)
+		m = prepare(rows)
 		have := make(map[string]bool, len(rows))
 		for _, u := range rows {
 			have[u.ID] = true
@@ -98,15 +98,15 @@ func (us *Undos) propose(ids []string, prepare func([]operator.UndoRow) (*dialog
 // Entry asks whether to undo a change.
 func (us *Undos) Entry(id string) tea.Cmd {
 	d := us.D
-	return us.propose([]string{id}, func(rows []operator.UndoRow) (*dialog.Dialog, safetext.Text) {
+	return us.propose([]string{id}, func(rows []operator.UndoRow) dialog.Proposal {
 		i := slices.IndexFunc(rows, func(u operator.UndoRow) bool { return u.ID == id })
 		if i < 0 {
-			return nil, d.Esc.Sprintf("not undone: the entry %s was used already or has expired", id)
+			return dialog.Proposal{No: d.Esc.Sprintf("not undone: the entry %s was used already or has expired", id)}
 		}
 		if why := us.noRestore(rows[i]); why != "" {
-			return nil, d.Esc.Sprintf("not undone: %s", why)
+			return dialog.Proposal{No: d.Esc.Sprintf("not undone: %s", why)}
 		}
-		return us.dialog(rows[i]), safetext.Text{}
+		return dialog.Proposal{Dialog: us.dialog(rows[i])}
 	})
 }
 

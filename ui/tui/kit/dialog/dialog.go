@@ -194,15 +194,7 @@ func (d *Dialog) Again(f Filled, why safetext.Text) Acted {
 	return Acted{Next: next}
 }
 
-// Propose prepares a dialog in a command and shows it if the operator is still at the same place.
-func (md *Modal) Propose(prepare func(ctx context.Context) (*Dialog, safetext.Text)) tea.Cmd {
-	return md.Prepare(func(ctx context.Context) Proposal {
-		d, no := prepare(ctx)
-		return Proposal{Dialog: d, No: no}
-	})
-}
-
-// Prepare is Propose for what may be more than a dialog.
+// Prepare makes a proposal in a command and shows it if the operator is still at the same place.
 func (md *Modal) Prepare(prepare func(ctx context.Context) Proposal) tea.Cmd {
 	md.count++
 	md.Asked = md.count

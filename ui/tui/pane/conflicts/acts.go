@@ -55,12 +55,12 @@ func (rs *resolutions) undone(store, item string) {
 // take asks whether to keep one side of a conflict.
 func (rs *resolutions) take(c conflict.Copy, t conflict.Take) tea.Cmd {
 	d, next := rs.d, rs.revived([]conflict.Copy{c}, t)
-	return rs.d.Modal.Propose(func(context.Context) (*dialog.Dialog, safetext.Text) {
+	return rs.d.Modal.Prepare(func(context.Context) dialog.Proposal {
 		s, err := d.Fleet.Store(c.Store)
 		if err != nil {
-			return nil, prose.Reason(d.Esc, err)
+			return dialog.Proposal{No: prose.Reason(d.Esc, err)}
 		}
-		return rs.takeDialog(s, c, t, next), safetext.Text{}
+		return dialog.Proposal{Dialog: rs.takeDialog(s, c, t, next)}
 	})
 }
 
@@ -160,20 +160,20 @@ func (rs *resolutions) changedSides(ctx context.Context, c conflict.Copy) *text.
 // mergeConflict goes through the differences one by one.
 func (rs *resolutions) mergeConflict(c conflict.Copy) tea.Cmd {
 	d, next := rs.d, rs.revived([]conflict.Copy{c}, conflict.TakeMerged)
-	return rs.d.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
+	return rs.d.Modal.Prepare(func(ctx context.Context) dialog.Proposal {
 		cmp, err := d.Conflicts.Compare(ctx, c)
 		if err != nil {
-			return nil, prose.Reason(d.Esc, err)
+			return dialog.Proposal{No: prose.Reason(d.Esc, err)}
 		}
 		if cmp.BaseRev != c.BaseRev || cmp.CopyRev != c.CopyRev {
-			return nil, d.Esc.Const("a side has changed since it was shown: ctrl+r looks again")
+			return dialog.Proposal{No: d.Esc.Const("a side has changed since it was shown: ctrl+r looks again")}
 		}
 		m, err := mergingOf(cmp)
 		if err != nil {
-			return nil, d.Esc.Sprintf("%s: e edits the text", prose.Reason(d.Esc, err))
+			return dialog.Proposal{No: d.Esc.Sprintf("%s: e edits the text", prose.Reason(d.Esc, err))}
 		}
 		m.next = next
-		return rs.hunkDialog(m), safetext.Text{}
+		return dialog.Proposal{Dialog: rs.hunkDialog(m)}
 	})
 }
 
@@ -342,15 +342,15 @@ func (rs *resolutions) editConflict(c conflict.Copy, given *string) tea.Cmd {
 // dropRedundant counts the redundant copies of all stores and asks once.
 func (rs *resolutions) dropRedundant() tea.Cmd {
 	d := rs.d
-	return d.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
+	return d.Modal.Prepare(func(ctx context.Context) dialog.Proposal {
 		all, spared, err := d.Conflicts.Redundant(ctx)
 		esc := d.Esc
 		if err != nil && len(all) == 0 {
-			return nil, esc.Sprintf("not counted: %s", prose.Reason(esc, err))
+			return dialog.Proposal{No: esc.Sprintf("not counted: %s", prose.Reason(esc, err))}
 		}
 		all = rs.changeable(all)
 		if len(all) == 0 {
-			return nil, esc.Const("no copy is redundant that could be removed")
+			return dialog.Proposal{No: esc.Const("no copy is redundant that could be removed")}
 		}
 		refs, environments := rs.listed(all)
 		dlg := &dialog.Dialog{Title: esc.Const("Redundant"), NoReason: true, Body: refs, Name: rs.typedAny(all),
@@ -368,7 +368,7 @@ func (rs *resolutions) dropRedundant() tea.Cmd {
 		dlg.Choices = []dialog.Choice{{Verb: "Remove", Typed: true, Act: func(context.Context, dialog.Filled) dialog.Acted {
 			return dialog.Acted{Instead: d.Work.Watching(rs.resolveEach(all, conflict.TakeBase, "redundant copy"))}
 		}}}
-		return dlg, safetext.Text{}
+		return dialog.Proposal{Dialog: dlg}
 	})
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"memdesk/conflict"
 	"memdesk/conflict/names"
-	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
 	"memdesk/ui/tui/kit/dialog"
@@ -57,8 +56,8 @@ func (rs *resolutions) takeMarked(p *record.List[conflict.Copy], t conflict.Take
 		return d.Warn("none of the marked conflicts can be resolved this way")
 	}
 	next := rs.revived(all, t)
-	return d.Modal.Propose(func(context.Context) (*dialog.Dialog, safetext.Text) {
-		return rs.manyDialog(all, t, left, hidden, next, p.Marks.Clear), safetext.Text{}
+	return d.Modal.Prepare(func(context.Context) dialog.Proposal {
+		return dialog.Proposal{Dialog: rs.manyDialog(all, t, left, hidden, next, p.Marks.Clear)}
 	})
 }
 

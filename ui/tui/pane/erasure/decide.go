@@ -163,20 +163,20 @@ func holdsOf(items []gdpr.Step, ground string) []gdpr.Hold {
 // lift asks whether to lift the holds of this request on items.
 func (rq *requests) lift(r operator.ErasureRequest, items []gdpr.Step, hidden int, at *planPlace) tea.Cmd {
 	d, esc := rq.D, rq.D.Esc
-	return d.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
+	return d.Modal.Prepare(func(ctx context.Context) dialog.Proposal {
 		now, err := d.Erasure.Request(ctx, r.ID) // holds were made since the plan was opened
 		if err != nil {
-			return nil, prose.Reason(esc, err)
+			return dialog.Proposal{No: prose.Reason(esc, err)}
 		}
 		return rq.liftMarked(now, items, hidden, at)
 	})
 }
 
 // liftMarked asks about items of a plan, some of them hidden by the filter.
-func (rq *requests) liftMarked(r operator.ErasureRequest, items []gdpr.Step, hidden int, at *planPlace) (*dialog.Dialog, safetext.Text) {
+func (rq *requests) liftMarked(r operator.ErasureRequest, items []gdpr.Step, hidden int, at *planPlace) dialog.Proposal {
 	d, esc := rq.D, rq.D.Esc
 	if len(items) == 1 {
-		return rq.liftDialog(r, stepRef(items[0]).String(), at), safetext.Text{}
+		return dialog.Proposal{Dialog: rq.liftDialog(r, stepRef(items[0]).String(), at)}
 	}
 	own := map[model.Ref]bool{}
 	for _, h := range r.Holds {
@@ -185,7 +185,7 @@ func (rq *requests) liftMarked(r operator.ErasureRequest, items []gdpr.Step, hid
 	all := len(items)
 	items = slices.DeleteFunc(slices.Clone(items), func(st gdpr.Step) bool { return st.Action != gdpr.Held || !own[stepRef(st)] })
 	if len(items) == 0 {
-		return nil, esc.Const("none of them is on hold under this request")
+		return dialog.Proposal{No: esc.Const("none of them is on hold under this request")}
 	}
 	var lines []text.Line
 	if left := all - len(items); left > 0 {
@@ -195,7 +195,7 @@ func (rq *requests) liftMarked(r operator.ErasureRequest, items []gdpr.Step, hid
 	dlg.Choices = []dialog.Choice{{Verb: "Lift", Act: func(ctx context.Context, _ dialog.Filled) dialog.Acted {
 		return rq.replanned(r, d.Erasure.Unhold(ctx, r.ID, holdsOf(items, "")...), "lifted", at)
 	}}}
-	return dlg, safetext.Text{}
+	return dialog.Proposal{Dialog: dlg}
 }
 
 // choose asks whether to override the policy for items. Those on hold stay.

@@ -201,9 +201,9 @@ func TestLiftCountsWhatIsHidden(t *testing.T) {
 	var r operator.ErasureRequest
 	r.Holds = []gdpr.Hold{{Store: "db", ID: "a"}, {Store: "db", ID: "b"}}
 	items := []gdpr.Step{{Store: "db", ID: "a", Action: gdpr.Held}, {Store: "db", ID: "b", Action: gdpr.Held}}
-	asked, _ := (&requests{D: &pane.Bench{Desk: d}}).liftMarked(r, items, 1, nil)
+	asked := (&requests{D: &pane.Bench{Desk: d}}).liftMarked(r, items, 1, nil)
 	var all []safetext.Text
-	for _, l := range asked.Lines {
+	for _, l := range asked.Dialog.Lines {
 		all = append(all, l.Value)
 	}
 	if got := d.Esc.Join(all, "\n").String(); !strings.Contains(got, "1 of the marked ones") {

@@ -155,16 +155,16 @@ func noDiscardOf(d *desk.Desk, e operator.QuarantineEntry) string {
 // discard asks whether to delete a quarantine entry; begun is called when the deletion begins.
 func (en *entries) discard(e operator.QuarantineEntry, begun func()) tea.Cmd {
 	d := en.d
-	return en.d.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
+	return en.d.Modal.Prepare(func(ctx context.Context) dialog.Proposal {
 		s, err := d.Fleet.Store(e.Store)
 		if err != nil {
-			return nil, prose.Reason(d.Esc, err)
+			return dialog.Proposal{No: prose.Reason(d.Esc, err)}
 		}
 		warnings, err := d.Acts.Preview(ctx, e.Store, e.ID)
 		if err != nil {
-			return nil, d.Esc.Sprintf("not deleted: %s", prose.Reason(d.Esc, err))
+			return dialog.Proposal{No: d.Esc.Sprintf("not deleted: %s", prose.Reason(d.Esc, err))}
 		}
-		return en.discardDialog(s, e, warnings, begun), safetext.Text{}
+		return dialog.Proposal{Dialog: en.discardDialog(s, e, warnings, begun)}
 	})
 }
 

@@ -301,7 +301,7 @@ func bodyLines(esc safetext.Escaper, p review.Part) (out []text.Line, beyond []s
 
 // askHarmless asks whether the texts of a story, and nearly the same texts, are harmless.
 func (sa *Stories) askHarmless(s review.Story) tea.Cmd {
-	return sa.D.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
+	return sa.D.Modal.Prepare(func(ctx context.Context) dialog.Proposal {
 		var refs []model.Ref
 		for _, p := range s.Parts {
 			if p.Category == review.CategorySignals {
@@ -310,7 +310,7 @@ func (sa *Stories) askHarmless(s review.Story) tea.Cmd {
 		}
 		texts, alike, err := sa.D.Stories.Family(ctx, refs, func(model.Ref, error) {})
 		if err != nil {
-			return nil, prose.Reason(sa.D.Esc, err)
+			return dialog.Proposal{No: prose.Reason(sa.D.Esc, err)}
 		}
 		n := int64(len(texts))
 		lines := []text.Line{
@@ -320,13 +320,13 @@ func (sa *Stories) askHarmless(s review.Story) tea.Cmd {
 		if alike > 0 {
 			lines = append(lines, text.Line{Value: sa.D.Esc.Sprintf("%s of them for saying nearly the same as the others.", prose.Group(alike))})
 		}
-		return &dialog.Dialog{Title: sa.D.Esc.Const("Harmless"), Lines: lines, Must: true, Choices: []dialog.Choice{{Verb: "Mark", Typed: true, Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
+		return dialog.Proposal{Dialog: &dialog.Dialog{Title: sa.D.Esc.Const("Harmless"), Lines: lines, Must: true, Choices: []dialog.Choice{{Verb: "Mark", Typed: true, Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
 			n := prose.Plural(n, "text")
 			if err := sa.D.Stories.ClearTexts(ctx, texts, f.Reason); err != nil {
 				return dialog.Acted{Text: sa.D.Esc.Sprintf("not marked: %s", prose.Reason(sa.D.Esc, err))}
 			}
 			return dialog.Acted{Ok: true, Text: sa.D.Esc.Sprintf("%s marked as harmless", n)}
-		}}}}, safetext.Text{}
+		}}}}}
 	})
 }
 
@@ -335,12 +335,12 @@ func (sa *Stories) AskRescan() tea.Cmd {
 	if why := sa.refusal(); why != "" {
 		return sa.D.Warn("%s", why)
 	}
-	return sa.D.Modal.Propose(func(ctx context.Context) (*dialog.Dialog, safetext.Text) {
+	return sa.D.Modal.Prepare(func(ctx context.Context) dialog.Proposal {
 		esc := sa.D.Esc
 		var missed int64
 		changes, flagged, last, err := sa.D.Stories.Difference(ctx, func(model.Ref, error) { missed++ })
 		if err != nil {
-			return nil, prose.Reason(esc, err)
+			return dialog.Proposal{No: prose.Reason(esc, err)}
 		}
 		before := "No earlier scan was kept."
 		if last.Rules != "" {
@@ -364,12 +364,12 @@ func (sa *Stories) AskRescan() tea.Cmd {
 			}
 			rows = append(rows, text.Line{Name: esc.Const(word), Value: esc.Sprintf("%s: %s", esc.LineMax(model.Ref{Store: c.Store, ID: c.ID}.String(), prose.MaxTitle), esc.Line(cmp.Or(strings.Join(c.Score.Names(), ", "), "no signal")))})
 		}
-		return &dialog.Dialog{Title: esc.Const("Rescan"), Lines: lines, Body: text.NewPage(rows, ""), NoReason: true, Choices: []dialog.Choice{{Verb: "Keep", Act: func(ctx context.Context, _ dialog.Filled) dialog.Acted {
+		return dialog.Proposal{Dialog: &dialog.Dialog{Title: esc.Const("Rescan"), Lines: lines, Body: text.NewPage(rows, ""), NoReason: true, Choices: []dialog.Choice{{Verb: "Keep", Act: func(ctx context.Context, _ dialog.Filled) dialog.Acted {
 			if err := sa.D.Stories.KeepScan(ctx, flagged); err != nil {
 				return dialog.Acted{Text: esc.Sprintf("not kept: %s", prose.Reason(esc, err))}
 			}
 			return dialog.Acted{Ok: true, Text: esc.Const("today's scan is the one that the next is compared with")}
-		}}}}, safetext.Text{}
+		}}}}}
 	})
 }
 
