@@ -17,6 +17,7 @@ import (
 
 // hitRow is one row of the recall list: a hit, or a withheld source.
 type hitRow struct {
+	key      string // see keyed
 	Store    string
 	Rank     int
 	Hit      model.RecallSnippet
@@ -32,8 +33,19 @@ type hitRow struct {
 	Withheld bool          // quarantined: agents do not get it
 }
 
-func (h hitRow) key() string {
-	return h.Store + "\x00" + h.Hit.ID + "\x00" + strconv.Itoa(h.Hit.Line) + "\x00" + strconv.Itoa(h.Rank)
+// keyed gives hits keys that stay when a store is asked again: by its rank a row would take the place of one that has gone.
+func keyed(hits []hitRow) {
+	seen := map[string]int{}
+	for i := range hits {
+		h := &hits[i]
+		of := "\x00" + h.Hit.ID
+		if h.Hit.ID == "" {
+			of = h.Hit.Source + "\x00" + h.Hit.Snippet
+		}
+		of = h.Store + "\x00" + of + "\x00" + strconv.Itoa(h.Hit.Line)
+		seen[of]++
+		h.key = of + "\x00" + strconv.Itoa(seen[of])
+	}
 }
 
 // fitting is the part of a snippet that so many columns have room for.
@@ -82,6 +94,8 @@ func newAnswered(d *desk.Desk, gen int, a backends.Answer, words []string) answe
 	for _, source := range a.Result.Quarantined {
 		out.held = append(out.held, hitRow{Store: a.Store, Name: name, Where: esc.LineMax(source, prose.MaxTitle), Withheld: true, Hit: model.RecallSnippet{Source: source}})
 	}
+	keyed(out.hits)
+	keyed(out.held)
 	return out
 }
 

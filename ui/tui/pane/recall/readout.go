@@ -20,7 +20,7 @@ func (p *Pane) Facts() desk.ListFacts {
 	return desk.ListFacts{Name: "recall", Noun: "hit"}
 }
 
-func (p *Pane) Shape() any { return p.gen }
+func (p *Pane) Shape() any { return p.looks }
 
 func (p *Pane) Start() tea.Cmd { return p.window.Home() }
 
@@ -49,7 +49,7 @@ func (p *Pane) Ahead(n int) list.Ahead {
 		case h.Withheld:
 			continue
 		case i >= p.window.Sel && len(out.Keys) < n:
-			out.Keys = append(out.Keys, h.key())
+			out.Keys = append(out.Keys, h.key)
 		case i >= p.window.Sel:
 			out.More = true
 		}
@@ -59,7 +59,7 @@ func (p *Pane) Ahead(n int) list.Ahead {
 }
 
 func (p *Pane) Place(key string) bool {
-	at := slices.IndexFunc(p.window.Rows, func(h hitRow) bool { return h.key() == key })
+	at := slices.IndexFunc(p.window.Rows, func(h hitRow) bool { return h.key == key })
 	if at >= 0 {
 		p.ItemPage.On, p.window.Sel = false, at
 	}

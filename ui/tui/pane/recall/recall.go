@@ -6,6 +6,7 @@ import (
 	"errors"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -48,6 +49,7 @@ type Pane struct {
 	ask   func(func(context.Context) any) tea.Cmd
 	later func(time.Duration, any) tea.Cmd
 	Input text.Input
+	looks int      // how many questions an operator has asked: an act asks the last one again
 	past  []string // the queries of this session, the newest last, in memory only: one may name a person
 	question
 	asking
@@ -78,7 +80,7 @@ func New(d *pane.Bench, at int) *Pane {
 	p := &Pane{d: d, ask: d.Asker(at), later: d.Later(at), who: pane.NewWriters(d.Desk, at)}
 	p.detail, p.reader = text.NewReader(text.New(d.St, p.ask), p.later), text.NewReader(text.New(d.St, p.ask), p.later)
 	p.ItemPage = &pane.ItemPage{D: d, Reader: p.reader, Ref: func() model.Ref { return p.open }, Of: "hit", Place: "hits", Step: p.neighbour, Alone: p.alone, Back: p.Back, Row: p.rowOfPage}
-	p.window = list.NewWindow(p.ask, hitRow.key)
+	p.window = list.NewWindow(p.ask, func(h hitRow) string { return h.key })
 	return p
 }
 
@@ -216,12 +218,12 @@ func (p *Pane) rebuild() tea.Cmd {
 	w := p.window
 	at, line := "", w.Sel-w.Top
 	if h, ok := w.Current(); ok && p.moved {
-		at = h.key()
+		at = h.key
 	}
 	w.Rows = arrange(p.answers)
 	p.fitted()
 	w.Sel, w.Top = 0, 0
-	if i := slices.IndexFunc(w.Rows, func(h hitRow) bool { return h.key() == at }); i >= 0 {
+	if i := slices.IndexFunc(w.Rows, func(h hitRow) bool { return h.key == at }); i >= 0 {
 		w.Sel, w.Top = i, max(i-line, 0)
 	}
 	laid := p.layout()
@@ -247,7 +249,7 @@ func (p *Pane) show() tea.Cmd {
 func (p *Pane) excerpt(h hitRow) text.Wanted {
 	page := text.NewPage(p.describe(h), h.Hit.Snippet)
 	page.Kind = text.Excerpt
-	return text.Wanted{Key: p.query + "\x00" + h.key() + h.Where.String() + p.who.Cell(p.refOf(h)).String(), Terms: text.SearchWords(p.words), Read: func(context.Context) *text.Page { return page }}
+	return text.Wanted{Key: p.query + "\x00" + h.key + strconv.Itoa(h.Rank) + h.Where.String() + p.who.Cell(p.refOf(h)).String(), Terms: text.SearchWords(p.words), Read: func(context.Context) *text.Page { return page }}
 }
 
 func (p *Pane) describe(h hitRow) []text.Line {
@@ -589,6 +591,7 @@ func (p *Pane) before() tea.Cmd {
 // Look queries every store.
 func (p *Pane) Look(words string) tea.Cmd {
 	p.ItemPage.On = false
+	p.looks++
 	p.Input.Set(words)
 	p.keep()
 	return p.start()
