@@ -255,7 +255,7 @@ func (p *List[T]) wanted(r Row[T]) text.Wanted {
 	if p.Kind.Store != nil {
 		w.Source = p.Kind.Store(r.Raw)
 	}
-	if p.Kind.Lay != nil {
+	if p.Kind.Lay != nil && !p.D.Spoken { // a text that is read out has no room
 		p.Kind.Lay(p)
 	}
 	detail := p.Kind.Detail
