@@ -46,11 +46,14 @@ func (l *linear) press(a act.Act, argument string) tea.Cmd {
 	case argument == "":
 		return l.say("Say which: give the number of a row.")
 	}
+	if !l.reach(which) {
+		return nil
+	}
 	if len(which) > 0 && marks != nil {
 		marks.Clear()
 	}
-	if !l.reach(which, len(which) > 1) {
-		return nil
+	if len(which) > 1 {
+		l.markAll(which)
 	}
 	k, _ = l.own(a) // as it is for that row
 	return l.perform(k, "")
@@ -144,23 +147,24 @@ func (l *linear) mark(argument string) tea.Cmd {
 	case !ok:
 		return l.say("Give numbers of the page that was read last, as in mark 1 3-5, or mark all.")
 	}
-	if l.reach(which, true) {
+	if l.reach(which) {
+		l.markAll(which)
 		l.say("%s marked.", prose.Plural(list.Marked().N(), "row"))
 	}
 	return nil
 }
 
-// reach puts the cursor on rows, one after the other, and marks them.
-func (l *linear) reach(which []int, mark bool) bool {
+// reach puts the cursor on the last of some rows, or says which one cannot be had.
+func (l *linear) reach(which []int) bool {
+	return !slices.ContainsFunc(which, func(n int) bool { return !l.at(n) })
+}
+
+// markAll marks rows that can be reached: all or none, as half of them is what nobody has said.
+func (l *linear) markAll(which []int) {
 	for _, n := range which {
-		if !l.at(n) {
-			return false
-		}
-		if mark {
-			l.board.list.Mark()
-		}
+		l.place(n)
+		l.board.list.Mark()
 	}
-	return true
 }
 
 func (l *linear) unmark(string) tea.Cmd {

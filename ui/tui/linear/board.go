@@ -39,29 +39,47 @@ func (l *linear) again() {
 		l.say("%s.", side.Title)
 	}
 	l.drain(now.Start())
+	was := l.board
 	l.board = board{list: now, shape: now.Shape()}
-	l.page(true)
+	if !l.page(true) && was.list == now && was.shape == l.board.shape { // the rows stand as they were, and so do their numbers
+		l.board = was
+	}
 }
 
 func (l *linear) next(string) tea.Cmd {
 	b := &l.board
-	if !b.more || len(b.keys) == 0 {
+	if !b.more {
+		if err := b.list.Ahead(0).Err; err != nil {
+			return l.failed(err)
+		}
 		return l.say("That was the end of the list.")
 	}
-	if !b.list.Place(b.keys[len(b.keys)-1]) {
-		return l.say("The last row has left the list; refresh reads it as it is now.")
+	by := 0 // where all rows of the page have left the list, the cursor is on the row after them
+	for _, key := range slices.Backward(b.keys) {
+		if b.list.Place(key) {
+			by = 1
+			break
+		}
 	}
-	l.drain(b.list.Move(1))
-	return l.page(false)
+	l.drain(b.list.Move(by))
+	l.page(false)
+	return nil
 }
 
-// page reads the rows from the cursor on; first: the list begins with them.
-func (l *linear) page(first bool) tea.Cmd {
+// page reads the rows from the cursor on, or says why it cannot; first: the list begins with them.
+func (l *linear) page(first bool) bool {
 	b := &l.board
 	l.stale = false // also where reading fails: it is not tried again by itself
 	ahead := b.list.Ahead(desk.SpokenRows)
-	if ahead.Err != nil && (first || len(ahead.Keys) < desk.SpokenRows) { // next tries again
-		return l.failed(ahead.Err)
+	if ahead.Err != nil {
+		if first || len(ahead.Keys) < desk.SpokenRows { // next tries again
+			l.failed(ahead.Err)
+			return false
+		}
+		if why := ahead.Err.Error(); !slices.Contains(b.told, why) { // these rows were read before it failed
+			b.told = append(b.told, why)
+			l.failed(ahead.Err)
+		}
 	}
 	b.keys, b.more = ahead.Keys, ahead.More
 	if first {
@@ -88,7 +106,7 @@ func (l *linear) page(first bool) tea.Cmd {
 	default:
 		l.say("End of the list.")
 	}
-	return nil
+	return true
 }
 
 // count says how many rows the list has, and what is to be said of it.
@@ -104,6 +122,9 @@ func (l *linear) count(ahead list.Ahead) {
 	}
 	if is.Query != "" {
 		l.say("The filter is %s; filter without words shows all.", l.esc.LineMax(is.Query, prose.MaxTitle))
+	}
+	if marks := l.board.list.Marked(); marks != nil && marks.N() > 0 {
+		l.say("%s marked; unmark ends that.", prose.Plural(marks.N(), "row"))
 	}
 	for _, n := range l.board.list.Notices() {
 		l.sentence(n)

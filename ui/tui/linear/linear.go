@@ -162,7 +162,7 @@ func (l *linear) obey(line string) {
 		if l.spoken != before || l.leaving {
 			break
 		}
-		if _, err := strconv.Atoi(argument); err == nil { // on a screen it shows the row, or the list
+		if _, err := strconv.Atoi(argument); err == nil && strings.Contains(found[0].Args, "NUMBER") { // on a screen it shows the row, or the list
 			l.do(l.open(argument))
 		} else {
 			l.again()
