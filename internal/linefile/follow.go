@@ -44,6 +44,14 @@ func (f *Follower) Look(path string, anew func(), line func([]byte)) error {
 		anew()
 	}
 	f.file = now
+	return f.read(in, line)
+}
+
+// read calls line for each whole line behind those that it knows. A nil file has none.
+func (f *Follower) read(in *os.File, line func([]byte)) error {
+	if in == nil {
+		return nil
+	}
 	r := bufio.NewReaderSize(io.NewSectionReader(in, f.size, math.MaxInt64-f.size), 64<<10)
 	for {
 		next, err := r.ReadBytes('\n')

@@ -26,6 +26,8 @@ type File struct {
 	Most int64
 	// Ready makes the directory above; nil: MakeDirs is enough.
 	Ready func() error
+	// Durable makes Add flush the lines: a power cut must not lose them.
+	Durable bool
 }
 
 const (
@@ -43,7 +45,7 @@ func (f File) Begin() error {
 	return atomicfile.MakeDirs(atomicfile.OS{}, filepath.Dir(f.Path))
 }
 
-// Add adds whole lines. They are not flushed.
+// Add adds whole lines.
 func (f File) Add(lines []byte) error {
 	if err := f.Begin(); err != nil {
 		return err
@@ -73,6 +75,9 @@ func (f File) Add(lines []byte) error {
 		lines = append([]byte{'\n'}, lines...)
 	}
 	_, err = out.Write(lines)
+	if err == nil && f.Durable {
+		err = out.Sync()
+	}
 	return errors.Join(err, out.Close())
 }
 
@@ -94,12 +99,55 @@ func torn(f *os.File) bool {
 
 // Each calls yield for every whole line, oldest first, those of the older file included. An absent file has none.
 func (f File) Each(yield func(line []byte)) error {
-	for _, path := range []string{f.Path + older, f.Path} {
-		if err := new(Follower).Look(path, func() {}, yield); err != nil {
-			return err
+	old, in, err := f.open()
+	if err != nil {
+		return err
+	}
+	defer closeAll(old, in)
+	if err := new(Follower).read(old, yield); err != nil {
+		return err
+	}
+	return new(Follower).read(in, yield)
+}
+
+// open opens the older file and the file; nil: absent. Where another file took the path meanwhile, the one that it
+// opened may be the older one by now, so it begins again: a reader needs no lock, and makes no lock file.
+func (f File) open() (old, in *os.File, err error) {
+	for {
+		if in, err = openIfThere(f.Path); err != nil {
+			return nil, nil, err
+		}
+		if old, err = openIfThere(f.Path + older); err != nil {
+			closeAll(in)
+			return nil, nil, err
+		}
+		now, err := os.Stat(f.Path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			closeAll(old, in)
+			return nil, nil, err
+		}
+		if in == nil && err != nil || in != nil && err == nil && isFile(in, now) {
+			return old, in, nil
+		}
+		closeAll(old, in)
+	}
+}
+
+func openIfThere(path string) (*os.File, error) {
+	f, err := atomicfile.Open(path, os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return f, err
+}
+
+// closeAll closes files opened for reading: closing loses nothing.
+func closeAll(files ...*os.File) {
+	for _, f := range files {
+		if f != nil {
+			_ = f.Close()
 		}
 	}
-	return nil
 }
 
 // Erase removes the lines that match and those that are no JSON, which may say anything, and reports how many. It locks
@@ -121,10 +169,10 @@ func (f File) Erase(match func(line []byte) bool) (gone int, err error) {
 		return 0, err
 	}
 	defer unlock()
-	if err := atomicfile.Sweep(atomicfile.OS{}, filepath.Dir(f.Path), filepath.Base(f.Path)); err != nil { // of a killed erasure
-		return 0, err
-	}
 	for i, p := range paths {
+		if err := atomicfile.Sweep(atomicfile.OS{}, filepath.Dir(p), filepath.Base(p)); err != nil { // of a killed erasure
+			return gone, err
+		}
 		m := &looked[i]
 		if err := m.look(match, p, true); err != nil {
 			return gone, err
@@ -167,9 +215,7 @@ type matched struct {
 }
 
 func (m *matched) close() {
-	if m.file != nil {
-		_ = m.file.Close()
-	}
+	closeAll(m.file)
 	*m = matched{}
 }
 

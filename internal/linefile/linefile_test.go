@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -54,6 +55,36 @@ func TestOldestFirstAndBounded(t *testing.T) {
 	}
 }
 
+// TestReadersMissNoFile: the file may become the older one while a reader opens both.
+func TestReadersMissNoFile(t *testing.T) {
+	f := linefile.File{Path: filepath.Join(t.TempDir(), "gw.jsonl"), Most: 100}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for i := range 5_000 {
+			if err := f.Add(fmt.Appendf(nil, "%d\n", i)); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	wrote := make(chan bool)
+	go func() { wg.Wait(); close(wrote) }()
+	for read := 0; ; read++ {
+		select {
+		case <-wrote:
+			return
+		default:
+		}
+		last := ""
+		for _, line := range lines(t, f) {
+			i, err := strconv.Atoi(strings.TrimSpace(line))
+			if want := fmt.Sprintln(i - 1); err != nil || last != "" && last != want {
+				t.Fatalf("read %d: %q follows %q", read, line, last)
+			}
+			last = line
+		}
+	}
+}
+
 func TestWritersSideBySideLoseNothing(t *testing.T) {
 	f := linefile.File{Path: filepath.Join(t.TempDir(), "events", "gw.jsonl")}
 	var wg sync.WaitGroup
@@ -88,6 +119,11 @@ func TestEraseIn(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "b.jsonl")); err != nil { // killed before the new one began
 		t.Fatal(err)
 	}
+	for _, name := range []string{".a.jsonl.tmp.0123456789abcdef", ".a.jsonl.1.tmp.0123456789abcdef"} { // of a killed erasure
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if n, err := linefile.EraseIn(dir, func(line []byte) bool { return bytes.Contains(line, []byte("ana")) }); n != 3 || err != nil {
 		t.Errorf("erased %d, %v", n, err)
 	}
@@ -95,6 +131,9 @@ func TestEraseIn(t *testing.T) {
 		if b, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(b) != want {
 			t.Errorf("%s: %q, %v", name, b, err)
 		}
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, ".*.tmp.*")); len(left) > 0 || err != nil {
+		t.Errorf("left: %q, %v", left, err)
 	}
 }
 
