@@ -1,6 +1,7 @@
 package review
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -49,11 +50,9 @@ type Judge struct {
 
 	mu      sync.Mutex
 	cleared map[string]bool
-	decided linefile.Follower // of cleared
 	bounds  []Threshold
-	problem error       // why the thresholds cannot be read
-	file    os.FileInfo // of the thresholds, as last read; nil: absent
-	read    bool
+	problem error                  // why the thresholds cannot be read
+	files   map[string]os.FileInfo // as last read; a nil one is absent
 }
 
 // JudgeOptions configure a Judge.
@@ -264,7 +263,7 @@ func (j *Judge) Clear(at time.Time, texts ...string) error {
 		}
 		out = append(append(out, line...), '\n')
 	}
-	return linefile.File{Path: j.path(clearedFile)}.Add(out)
+	return linefile.File{Path: j.path(clearedFile), Durable: true}.Add(out)
 }
 
 // Set replaces the thresholds of the same stores and tiers. It does not overwrite thresholds that it cannot
@@ -280,7 +279,7 @@ func (j *Judge) Set(bounds ...Threshold) error {
 		return err
 	}
 	defer unlock()
-	j.read = false
+	delete(j.files, boundsFile)
 	j.load()
 	if err := errors.Join(j.problem, checkBounds(bounds)); err != nil {
 		return err
@@ -351,18 +350,18 @@ func (j *Judge) load() {
 	if j.dir == "" {
 		return
 	}
-	anew := func() { j.cleared = map[string]bool{} }
-	err := j.decided.Look(j.path(clearedFile), anew, func(line []byte) {
-		var c Cleared
-		if json.Unmarshal(line, &c) == nil && c.Rules == signal.RuleVersion {
-			j.cleared[c.SHA256] = true
+	if j.changed(clearedFile) { // an operator may have edited any line
+		j.cleared = map[string]bool{}
+		if b, err := atomicfile.ReadFile(j.path(clearedFile)); err == nil {
+			for line := range bytes.Lines(b) {
+				var c Cleared
+				if json.Unmarshal(line, &c) == nil && c.Rules == signal.RuleVersion {
+					j.cleared[c.SHA256] = true
+				}
+			}
 		}
-	})
-	if err != nil {
-		j.decided = linefile.Follower{}
-		anew()
 	}
-	if j.changed() {
+	if j.changed(boundsFile) {
 		j.bounds, j.problem = nil, nil
 		b, err := atomicfile.ReadFile(j.path(boundsFile))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -382,14 +381,17 @@ func (j *Judge) load() {
 	}
 }
 
-// changed reports whether the thresholds' file differs from the one last read, and remembers it.
-func (j *Judge) changed() bool {
-	now, err := os.Stat(j.path(boundsFile))
+// changed reports whether a file differs from the one last read, and remembers it.
+func (j *Judge) changed(name string) bool {
+	now, err := os.Stat(j.path(name))
 	if err != nil {
 		now = nil
 	}
-	was, read := j.file, j.read
-	j.file, j.read = now, true
+	was, read := j.files[name]
+	if j.files == nil {
+		j.files = map[string]os.FileInfo{}
+	}
+	j.files[name] = now
 	if !read || was == nil || now == nil {
 		return !read || was != now
 	}

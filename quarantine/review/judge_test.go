@@ -1,6 +1,7 @@
 package review
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math"
@@ -305,6 +306,33 @@ func TestAClearanceAfterACutLine(t *testing.T) {
 	j := judgeIn(t, dir)
 	if err := j.Clear(time.Now(), exfiltration); err != nil || !j.IsCleared(exfiltration) {
 		t.Errorf("not cleared: %v", err)
+	}
+}
+
+// TestAClearanceEditedInPlace: the file's size, inode and last line stay, and the decision is another one.
+func TestAClearanceEditedInPlace(t *testing.T) {
+	j := judgeIn(t, t.TempDir())
+	if err := j.Clear(time.Now(), "first", "last"); err != nil || !j.IsCleared("first") {
+		t.Fatalf("not cleared: %v", err)
+	}
+	path := j.path(clearedFile)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b = bytes.Replace(b, []byte(quarantine.Sum("first")), []byte(quarantine.Sum("other")), 1)
+	for i, b := range [][]byte{b, bytes.TrimSpace(b)} { // by hand, also without the last line's end
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, time.Time{}, time.Now().Add(time.Duration(i+1)*time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		for text, want := range map[string]bool{"first": false, "other": true, "last": true} {
+			if j.IsCleared(text) != want {
+				t.Errorf("edit %d: %s is cleared: %t", i, text, !want)
+			}
+		}
 	}
 }
 
