@@ -92,25 +92,26 @@ func (j *journal) StoreEvents(ctx context.Context, limit int) ([]model.StoreEven
 // file is the journal's file; the newest events are in at most two of its size.
 func (j *journal) file() linefile.File { return linefile.File{Path: j.path, Most: 1 << 20} }
 
+// read decodes the newest events; limit 0: all.
 func (j *journal) read(limit int) ([]model.StoreEvent, error) {
+	var lines [][]byte
+	if err := j.file().Each(func(line []byte) { lines = append(lines, line) }); err != nil {
+		return nil, model.Errorf(model.Unavailable, "store-events", "the events cannot be read: %w", atomicfile.Pathless(err))
+	}
 	out := []model.StoreEvent{}
-	err := j.file().Each(func(line []byte) {
+	for _, line := range slices.Backward(lines) {
+		if limit > 0 && len(out) == limit {
+			break
+		}
 		var s stored
 		if json.Unmarshal(line, &s) != nil { // cut off when its program died
-			return
+			continue
 		}
 		e := model.StoreEvent{At: s.At, Name: s.Name}
 		for _, name := range slices.Sorted(maps.Keys(s.Payload)) {
 			e.Payload = append(e.Payload, model.Field{Name: name, Value: s.Payload[name]})
 		}
 		out = append(out, e)
-	})
-	if err != nil {
-		return nil, model.Errorf(model.Unavailable, "store-events", "the events cannot be read: %w", atomicfile.Pathless(err))
-	}
-	slices.Reverse(out)
-	if limit > 0 && len(out) > limit {
-		out = out[:limit]
 	}
 	return out, nil
 }

@@ -97,7 +97,8 @@ func torn(f *os.File) bool {
 	return err == nil && last[0] != '\n'
 }
 
-// Each calls yield for every whole line, oldest first, those of the older file included. An absent file has none.
+// Each calls yield for every whole line, oldest first, those of the older file included; yield may keep it. An absent
+// file has none.
 func (f File) Each(yield func(line []byte)) error {
 	old, in, err := f.open()
 	if err != nil {
