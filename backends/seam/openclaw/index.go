@@ -194,7 +194,8 @@ func (s *store) database(agent string) *media.Database {
 			}
 			chunks, err := dropChunks(q, f.Name, files(req.Removed), files(req.Held), req)
 			return append(out, chunks...), err
-		}, TiedRows: s.tied(agent)}
+		}, TiedRows: s.tied(agent),
+			NamedRows: map[string]string{"memory_index_chunks_fts": "true", "memory_index_paths_fts": "true"}} // one without its chunk is a copy of the memory
 		if !s.redact { // left unchanged
 			m.Items = map[string][]string{}
 			for _, table := range conversationTables {
