@@ -1,8 +1,11 @@
 package postgres
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/internal/sqlgraph"
@@ -26,8 +29,14 @@ func (d dialect) SearchText(shared sqlgraph.Query, c conditions, text string, li
 			if expr == "" {
 				break
 			}
-			res, err := s.rankedAll(expr)
-			if err != nil || len(res.Hits) > 0 {
+			res, matches, err := s.few(expr)
+			switch {
+			case err != nil || matches > 0 && matches <= fewMatches:
+				return res, err
+			case matches == 0:
+				continue
+			}
+			if res, err = s.rankedAll(expr); err != nil || len(res.Hits) > 0 {
 				return res, err
 			}
 			switch matches, err := d.WordsMatches(s.q, expr, sqlgraph.ExactLimit+1); {
@@ -82,6 +91,37 @@ func (s search) ranked(with, expr string, c conditions) (hits []hypergraph.Hit, 
 		return err
 	})
 	return sqlgraph.Relative(hits), total, err
+}
+
+// fewMatches is how many matches are read whole, without knowing the best.
+const fewMatches = 20
+
+// few reads the matches and ranks them here, which spares the server most of the planning. Where there are
+// more than fewMatches, it counts one more and its result is not all. The limit is hidden from the planner, which
+// would walk all nodes for a word that it expects to meet soon, and the newest may hold it alone.
+func (s search) few(expr string) (res hypergraph.SearchResult, matches int, err error) {
+	c := s.cond.Clone()
+	query := c.Param(expr) + `::text::tsquery`
+	err = s.q.eachPlanned(`SELECT `+nodeSelect+`, ts_rank(n.words, `+query+`, 1|32)::float8, `+strings.Join(c.Parts, ` AND `)+` FROM memdesk.nodes n
+		WHERE n.workspace = $1 AND n.words @@ `+query+c.SQL(` LIMIT (SELECT ?::int)`, fewMatches+1), c.Args, func(scan func(...any) error) error {
+		var h hypergraph.Hit
+		var kept bool
+		var err error
+		if h.Node, err = scanNode(scan, &h.Score, &kept); kept {
+			res.Hits = append(res.Hits, h)
+		}
+		matches++
+		return err
+	})
+	slices.SortFunc(res.Hits, func(a, b hypergraph.Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), b.Node.CreatedAt.Compare(a.Node.CreatedAt), cmp.Compare(b.Node.ID, a.Node.ID))
+	})
+	res.Total.N = int64(len(res.Hits))
+	if s.limit > 0 && len(res.Hits) > s.limit {
+		res.Hits = res.Hits[:s.limit]
+	}
+	res.Hits = sqlgraph.Relative(res.Hits)
+	return res, matches, err
 }
 
 // rankedAll ranks every match, or none where they exceed sqlgraph.ExactLimit. The matches have their
