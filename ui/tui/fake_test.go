@@ -185,6 +185,9 @@ func (f *fake) Recall(_ context.Context, req model.RecallRequest) (model.RecallR
 	words := strings.Fields(strings.ToLower(req.Query))
 	for i := range min(f.n, 1000) {
 		it := f.item(i)
+		if f.forgotten(it.ID) {
+			continue
+		}
 		for n, line := range strings.Split(it.Body, "\n") {
 			if len(words) > 0 && strings.Contains(strings.ToLower(line), words[0]) {
 				res.Total++

@@ -34,9 +34,13 @@ func (a *App) paneBindings() []act.Act {
 const commandWords = "a command, with completion and history; the help lists them"
 
 func (a *App) global() []act.Act {
+	leaves := "q"
+	if a.D.Spoken {
+		leaves = "quit"
+	}
 	return append(append(a.paneBindings(),
 		act.Back.With(func() string {
-			return act.When(a.Side == nil && a.pane().Outermost(), "nothing to go back to")
+			return act.When(a.Side == nil && a.pane().Outermost(), "nothing to go back to ("+leaves+" leaves)")
 		}, a.back),
 		act.Act{Keys: []string{"tab"}, Doc: "the next pane that is available", Do: func() tea.Cmd { return a.cycle(1) }},
 		act.Act{Keys: []string{"shift+tab"}, Doc: "the pane before", Do: func() tea.Cmd { return a.cycle(-1) }},

@@ -3,6 +3,7 @@ package tui_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -80,6 +81,25 @@ func TestNoEditorForWhatNoSaveCanChange(t *testing.T) {
 	newDriver(talkDesk(t), 120, 30).line("store crewship lessons").keys("A").wants(t, "only its own writer adds to the tier lessons")
 }
 
+// goneAfter is a desk whose store graph, or crewship, answers so many lists.
+func goneAfter(store string, lists int64) func(*tui.Options, map[string]*fake) {
+	return func(_ *tui.Options, fakes map[string]*fake) {
+		f := fakes[store]
+		f.gone = func() bool { return f.lists.Load() > lists }
+	}
+}
+
+// many is a desk whose store hostile has so many notes, which can be forgotten without its name.
+func many(n int) func(*tui.Options, map[string]*fake) {
+	return func(o *tui.Options, fakes map[string]*fake) {
+		staging(o, fakes)
+		fakes["hostile"].n = n
+		fakes["hostile"].item = func(i int) model.Item {
+			return doc("", "notes", fmt.Sprintf("n-%02d", i), fmt.Sprintf("Note %02d", i), "a deploy\n")
+		}
+	}
+}
+
 // staging marks no store as production.
 func staging(o *tui.Options, _ map[string]*fake) {
 	members := o.Fleet.Members()
@@ -153,6 +173,19 @@ func TestLinearWriting(t *testing.T) {
 		{name: "history", lines: daily("history 1", "1", "compare 1", "compare 2", "compare 1 2", "compare x", "compare 1 2 3"), says: []string{"History.", "2 versions.", "1. when 2026-05-21 08:30:00Z", "as it was before", "Compare.", "removed: as it was before", "added: - deploy of billing", "the bytes of a version", "the bytes of a version", `Give the number of a row, not "x"`, "There is no version 3"}},
 		{name: "a row that has left", lines: daily("forget 1", "2026-05-20.md", "", "forget 1", "open 1", "forget 2", "no"),
 			says: []string{"Done: forgot " + wednesday, "Row 1 has left the list", "Row 1 has left the list", "Forget crews/eng/agents/bo/daily/2026-05-21.md?", "Nothing was changed."}},
+		{name: "a hit that has left", desk: []func(*tui.Options, map[string]*fake){many(3)}, lines: lines{"recall deploy store:hostile", "forget 1", "forget", "old", "forget 1", "forget 2", "no", "undo last", "undo", "", "forget 1", "no"},
+			says: []string{"3 hits.", "1. hostile, n-00", "2. hostile, n-01", "Done: forgot n-00", "The numbers stay as they are", "Row 1 has left the list", "Forget n-01?", "Nothing was changed.", "put back", "The numbers stay", "Forget n-00?"}},
+		{name: "a page that has left", desk: []func(*tui.Options, map[string]*fake){many(50)}, lines: lines{"store hostile", "next", "forget 20", "forget", "", "next", "refresh", "mark 1-20", "forget", "forget", "", "next"},
+			says: []string{"20. Note 39", "forgot n-39", "1. Note 40", "1. Note 00", "20 items forgotten", "\n1. Note 20", "20. Note 40"}, never: "refresh reads it as"},
+		{name: "a row among others that has left", lines: daily("forget 2", "2026-05-21.md", "", "mark 1 2", "forget", "mark 1", "forget 1 2", "forget", "no", "tiers", "store crewship daily"),
+			says: []string{"forgot", "Row 2 has left the list", "Say which", "1 row marked.", "Row 2 has left the list", "Type 2026-05-20.md", "1 row marked; unmark ends that."}},
+		{name: "a list that fails", desk: []func(*tui.Options, map[string]*fake){goneAfter("crewship", 1)}, lines: daily("refresh", "1", "next"),
+			says: []string{"1. Wednesday", "Failed: the directory is gone", "the directory is gone", "Failed: the directory is gone"}, never: "There is no item"},
+		{name: "a list that fails, with rows behind", desk: []func(*tui.Options, map[string]*fake){goneAfter("graph", 1)}, lines: lines{"store graph", "refresh", "next", "next"},
+			says: []string{"Failed: the directory is gone", "Failed: the directory is gone", "1. Fact 20 ", "memdesk> 1. Fact 40 "}},
+		{name: "a filter that is a number", lines: lines{"store crewship", "filter 16", "filter 16"}, says: []string{"1 item.", "memdesk> 1 item."}},
+		{name: "recall without words", lines: lines{"recall", "recall deploy", "tiers", "recall"}, says: []string{"0 hits.", "Say what to look for: recall WORDS.", "40 hits.", "13 rows.", "40 hits."}},
+		{name: "words of other rows", lines: lines{"audit", "unfold 1", "mark all"}, says: []string{"unfold is for", "memdesk> mark all is for other rows or lists: "}, never: "unfold all is"},
 		{name: "no history", lines: lines{"history hostile:caret", "compare 1"}, says: []string{"this store keeps no earlier versions", "compare is for other rows or lists"}},
 		{name: "order and hidden", lines: daily("order", "order id", "store crewship", "hidden", "hidden"), says: []string{"the orders of this store: newest, id", "order: id", "2 items.", "6 items.", "are shown", "7 items.", "are left out", "6 items."}},
 		{name: "not", lines: lines{"store crewship", "filter !pins", "refresh"}, says: []string{"6 items.", "5 items.", "5 items."}},
@@ -168,7 +201,7 @@ func TestLinearWriting(t *testing.T) {
 		{name: "letters", lines: daily("e 1", ".cancel", "d 1", "no", "y 1", "quarantine", "e 9", "R 1", "d", "", "?"), says: []string{"Type or paste", "Forget " + wednesday, `No command "y"`, "There is no entry 9", "1 row marked", "Delete the quarantine entry", "Nothing was changed.", "store [NAME"}},
 		{name: "help", lines: lines{"help forget", "help zzz", "help o"}, says: []string{"forget [NUMBER or REF]: forget this item", "For example forget 3", "For example forget (all that are marked).", `No command "zzz"`, "open NUMBER"}},
 		{name: "health of one", lines: lines{"health", "2", "1", "9", "filter crew"}, says: []string{"4 stores.", "1. vault: NOT WELL", "2. crewship: well", "health: OK, it answers", "checks: 1 check: ", "last success", "cannot:", "deviations", "R33: the cascade", "what to do:", "It could not be opened", "There is no store 9", "1 store.", "1. crewship: well"}},
-		{name: "back", lines: lines{"back", "recall deploy", "store crewship daily", "back", "back", "undo", "back"}, says: []string{"Not here: nothing to go back to", "1. Wednesday", "40 hits.", "Not here: nothing to go back to", "Undo.", "40 hits."}},
+		{name: "back", lines: lines{"back", "recall deploy", "store crewship daily", "back", "back", "undo", "back"}, says: []string{"Not here: nothing to go back to (quit leaves)", "1. Wednesday", "40 hits.", "Not here: nothing to go back to", "Undo.", "40 hits."}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -276,7 +309,7 @@ func TestLinearConflicts(t *testing.T) {
 		lines []string
 		says  []string
 	}{
-		{"explain", false, []string{"conflicts", "3", "4"}, []string{"5 conflicts.", "tool syncthing", "certain: name pattern 8", "ancestor: not known", "removed: Ship on Friday.", "added: Ship on Monday.", "1 unresolved merge marker"}},
+		{"explain", false, []string{"conflicts", "3", "4"}, []string{"5 conflicts.", "tool syncthing", "certain: name pattern 8", "ancestor: not known", "same: ", "removed: Ship on Friday.", "added: Ship on Monday.", "same: ", "1 unresolved merge marker"}},
 		{"keep base", false, []string{"conflicts", "keep base 3", "no", "keep base 3", "keep base", "older", "conflicts", "undo last", "no"}, []string{"Keep plan.md and remove its copy?", "This removes the copy", "Nothing was changed.", "Done: kept the base of plan.md", "undo undo-1", "has come back", "5 conflicts.", "returned", "Undo the resolve of notes/plan.md?", "Nothing was changed."}},
 		{"keep copy", false, []string{"conflicts", "keep copy 3", "keep copy", "", "keep base 2"}, []string{"Keep the copy of plan.md?", "Done: kept the copy of plan.md", "Not here: it has no base"}},
 		{"keep both", false, []string{"conflicts", "keep both 3", "keep both", ""}, []string{"Keep both, and rename", "Done: kept both sides of plan.md"}},

@@ -129,7 +129,7 @@ func (l *commandLine) Elsewhere(known []act.Act) (out []act.Section) {
 			case i < 0:
 				out = append(out, act.Section{Title: s.Title, Acts: []act.Act{a}})
 			case !strings.Contains(out[i].Title, pane):
-				out[i].Title += ", " + s.Title
+				out[i].Title += "; " + s.Title
 			}
 		}
 	}

@@ -87,7 +87,12 @@ func (l *linear) elsewhere(could func(act.Act) bool) []act.Section {
 // unknown says where the acts work that a line could mean, or that there is none.
 func (l *linear) unknown(line string) tea.Cmd {
 	word, _, _ := strings.Cut(line, " ")
-	found := l.elsewhere(func(a act.Act) bool { return strings.HasPrefix(a.Verb, strings.ToLower(word)) })
+	found := l.elsewhere(func(a act.Act) bool { _, ok := a.Takes(strings.ToLower(line)); return ok })
+	if len(found) > 0 { // mark all, not mark
+		found = []act.Section{slices.MaxFunc(found, func(a, b act.Section) int { return len(a.Acts[0].Verb) - len(b.Acts[0].Verb) })}
+	} else {
+		found = l.elsewhere(func(a act.Act) bool { return strings.HasPrefix(a.Verb, strings.ToLower(word)) })
+	}
 	for _, f := range found {
 		l.say("%s is for other rows or lists: %s.", f.Acts[0].Verb, f.Title)
 	}

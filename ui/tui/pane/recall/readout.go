@@ -17,7 +17,11 @@ import (
 // The pane as a list to read out: the hits of agents; of withheld sources a notice tells.
 
 func (p *Pane) Facts() desk.ListFacts {
-	return desk.ListFacts{Name: "recall", Noun: "hit"}
+	is := desk.ListFacts{Name: "recall", Noun: "hit"}
+	if p.query == "" {
+		is.Empty = "Say what to look for: `recall WORDS`."
+	}
+	return is
 }
 
 func (p *Pane) Shape() any { return p.looks }

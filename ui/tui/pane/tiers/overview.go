@@ -230,7 +230,8 @@ func (o *overview) changed() tea.Cmd {
 
 // goTo puts the cursor on the row of a place: a return from a list ends at that list's row.
 func (o *overview) goTo(at desk.ScopeOf) tea.Cmd {
-	o.wanted, o.begun = at, true
+	o.wanted = at
+	o.begun = o.begun || !o.d.Spoken || len(o.Tallies) > 0 // what was not counted yet nobody has heard
 	for _, above := range []desk.ScopeOf{{Store: at.Store}, {Store: at.Store, Scope: at.Scope}} {
 		if above != at {
 			delete(o.folded, above)
