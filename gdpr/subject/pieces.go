@@ -449,6 +449,9 @@ func blockEnd(b []byte, to int) int {
 func blocksAround(b []byte, lo, hi int) (from, to int) {
 	gap := b[max(0, lo-64):lo]
 	from = blockStart(b, lo-len(gap)+len(bytes.TrimRight(gap, " \t>|#*\r\n")))
+	if from <= 64 { // blockStart does not see a line of one digit at the very beginning
+		from = 0
+	}
 	for to = from; to <= hi && to < len(b); {
 		to = max(to+1, blockEnd(b, to))
 	}

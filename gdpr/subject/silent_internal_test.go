@@ -65,4 +65,9 @@ func TestBlockOverAnEscapedLineEnd(t *testing.T) {
 			t.Errorf("%q: not found", text)
 		}
 	}
+	for name, text := range map[string]string{"Łukasz Żak": "C\n> 581756B61737A20\\nC5BB616B", "usr_412": "7\n57=\n3725F\n 343132"} { // the first line is one digit
+		if m, err := New(name); err != nil || !m.Names(text) {
+			t.Errorf("%q: not found, %v", text, err)
+		}
+	}
 }

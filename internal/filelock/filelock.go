@@ -6,6 +6,7 @@
 package filelock
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -49,6 +50,9 @@ func Hold(ctx context.Context, path string, exclusive bool) (release func(), err
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(cmp.Or(err, errors.New("the lock file is no file")), f.Close())
 	}
 	if err := Wait(ctx, f, exclusive); err != nil {
 		return nil, errors.Join(err, f.Close())

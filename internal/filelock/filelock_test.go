@@ -67,6 +67,17 @@ func TestCloseUnlocksCopies(t *testing.T) {
 	}
 }
 
+// TestHoldRefusesAPipe: whoever can put one in the place of the lock file must not make the lock mean nothing.
+func TestHoldRefusesAPipe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := filelock.Hold(t.Context(), path, true); err == nil {
+		t.Error("a pipe was taken for the lock file")
+	}
+}
+
 // TestWaitGivesUp: a stopped process may hold a lock for good.
 func TestWaitGivesUp(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")

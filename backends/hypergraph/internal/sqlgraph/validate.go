@@ -55,7 +55,7 @@ func (r Rules) Node(op string, n hypergraph.Node, old *hypergraph.Node) error {
 	}
 	switch {
 	case math.IsNaN(n.Confidence) || n.Confidence < 0 || n.Confidence > 1:
-		return model.Errorf(model.InvalidInput, op, "confidence %v is not in 0..1", n.Confidence)
+		return model.Errorf(model.InvalidInput, op, "confidence %v: give a number from 0 to 1", n.Confidence)
 	case n.SubjectID != "" && !r.Subjects:
 		return model.Errorf(model.Unsupported, op, "a recurse database has no place for a data subject's id")
 	case n.Decision == nil:
@@ -85,7 +85,7 @@ func (r Rules) decision(op string, n hypergraph.Node, old *hypergraph.Decision) 
 		return err
 	}
 	if d.Confidence < 0 || d.Confidence > 100 {
-		return model.Errorf(model.InvalidInput, op, "decision_confidence %d is not in 0..100", d.Confidence)
+		return model.Errorf(model.InvalidInput, op, "decision_confidence %d: give a whole number from 0 to 100", d.Confidence)
 	}
 	if d.ParentID == n.ID {
 		return model.Errorf(model.InvalidInput, op, "a decision cannot be its own parent")
@@ -107,7 +107,7 @@ func (r Rules) Edge(op string, e hypergraph.Edge, old *hypergraph.Edge) error {
 		old = &e
 	}
 	if math.IsNaN(e.Weight) || math.IsInf(e.Weight, 0) || e.Weight < 0 {
-		return model.Errorf(model.InvalidInput, op, "weight %v is not a number of 0 or more", e.Weight)
+		return model.Errorf(model.InvalidInput, op, "weight %v: give a number from 0", e.Weight)
 	}
 	if err := cmp.Or(
 		types,
@@ -163,7 +163,7 @@ func oneOf(op, what, value string, allowed []string) error {
 	if slices.Contains(allowed, value) {
 		return nil
 	}
-	return model.Errorf(model.InvalidInput, op, "%s %.80q is not one of %s", what, value, strings.Join(allowed, ", "))
+	return model.Errorf(model.InvalidInput, op, "%s %.80q: give one of %s", what, value, strings.Join(allowed, ", "))
 }
 
 // jsonField is InvalidInput for a new value that is not JSON of the kind that begins with open.
