@@ -197,7 +197,7 @@ func (p *Pane) row(h *hitRow, at bool, width int, c []int) string {
 		} else {
 			r.Lit(st.Bad, st.Glyphs.State[paint.ToneBad]+" ")
 		}
-		return r.Put(st.Warn, st.Esc.Sprintf("quarantined, agents do not get it: %s", h.Where)).End()
+		return r.Lit(st.Warn, "quarantined: ").Put(st.Warn, st.Tail(h.Where, h.Hit.Source, "", r.Left)).End()
 	}
 	numbers(r, st.Dim, c, safetext.Const(strconv.Itoa(h.Rank)), h.score)
 	r.Col(st.Dim, st.Tail(h.Where, h.Hit.Source, h.suffix(), c[colWhere]-1), c[colWhere]).Col(st.Dim, p.who.Cell(p.refOf(*h)), c[colWriter])
