@@ -209,6 +209,7 @@ func (x *run) clean(ctx context.Context, s model.Store, p *part) (string, error)
 		fallthrough
 	default:
 		if bystanders, req.Held, err = x.spared(ctx, s, p); err != nil {
+			p.took(before, kept)
 			return "it is not scrubbed, nobody can say who else is in it, or what is on hold", err
 		}
 		req.Concerns = concerns(x.m, bystanders)
@@ -224,6 +225,7 @@ func (x *run) clean(ctx context.Context, s model.Store, p *part) (string, error)
 	for i := range res {
 		if at := slices.IndexFunc(before, func(l model.LayerResult) bool { return l.Layer == res[i].Layer }); at >= 0 {
 			res[i].Rows += before[at].Rows
+			before = slices.Delete(before, at, at+1) // two results may be of one layer
 		}
 	}
 	p.took(res, kept)

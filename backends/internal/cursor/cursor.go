@@ -44,6 +44,8 @@ func Between(above, below string, before bool) Place {
 func (p Place) Border(op string, n int, index func(id string) int) (int, error) {
 	above, below := index(p.ID), index(p.Text)
 	switch {
+	case p.Number != 0: // of an earlier version, which counted rows
+		return 0, Foreign(op)
 	case below >= 0 && (p.Before || above < 0):
 		return below, nil
 	case above >= 0:

@@ -60,6 +60,13 @@ func TestBorder(t *testing.T) {
 	}
 }
 
+// A cursor of an earlier version named the number and the first row of its page: to read it as a border would skip a row.
+func TestBorderOfAnEarlierVersion(t *testing.T) {
+	if at, err := (Place{Number: 3, ID: "b"}).Border("list", 4, func(string) int { return 1 }); model.KindOf(err) != model.KindOf(Foreign("list")) {
+		t.Errorf("it is the border %d, %v", at, err)
+	}
+}
+
 // TestLength counts the characters of the places that lists have.
 func TestLength(t *testing.T) {
 	for want, p := range map[int]Place{
