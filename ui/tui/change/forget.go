@@ -75,7 +75,7 @@ func DoForget(d *desk.Desk, ctx context.Context, ref model.Ref, seen model.Revis
 	}
 	removed = done.Removed > 0
 	switch {
-	case errors.Is(err, model.Conflict):
+	case errors.Is(err, model.Conflict) && changed(d, ctx, ref, seen):
 		return dialog.Acted{Text: esc.Const("it has changed meanwhile: nothing was forgotten"), Title: "Conflict", Page: conflictText(d, ctx, ref, "since it was shown")}, removed
 	case err != nil:
 		return dialog.Acted{Text: esc.Sprintf("not forgotten: %s", prose.Reason(esc, err))}, removed
@@ -87,6 +87,13 @@ func DoForget(d *desk.Desk, ctx context.Context, ref model.Ref, seen model.Revis
 		return dialog.Acted{Ok: true, Text: esc.Sprintf("forgot %s; kept as %s, but it cannot be undone: %s", id, done.Undo, done.Obstacle)}, removed
 	}
 	return dialog.Acted{Ok: true, Undo: []string{done.Undo}, Text: esc.Sprintf("forgot %s; z undoes", id)}, removed
+}
+
+// changed reports whether an item is no longer as it was seen; a store has other reasons for a Conflict too, such as the children
+// of a decision.
+func changed(d *desk.Desk, ctx context.Context, ref model.Ref, seen model.Revision) bool {
+	_, it, err := d.Readable(ctx, ref)
+	return err != nil || it.Revision != seen
 }
 
 // conflictText is the item as it is now, under the reason why nothing was changed.

@@ -8,6 +8,7 @@ import (
 	"memdesk/backends"
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/desk/desktest"
 	"memdesk/ui/tui/kit/dialog"
@@ -45,6 +46,26 @@ func TestForgetTellsAChangedStamp(t *testing.T) {
 		}
 		if got := d.Esc.Join(all, "\n").String(); strings.Contains(got, "has changed") != want {
 			t.Errorf("stamp %q: %s", stamp, got)
+		}
+	}
+}
+
+// parent has children: its store refuses to forget it.
+type parent struct{ quiet }
+
+func (parent) Forget(context.Context, string, model.ForgetRequest, string) (operator.Done, error) {
+	return operator.Done{}, model.Errorf(model.Conflict, "forget", "it has children")
+}
+
+// TestForgetSaysWhyAStoreRefuses: an item that is as it was seen has not changed.
+func TestForgetSaysWhyAStoreRefuses(t *testing.T) {
+	d := desktest.New(backends.Member{Name: "a", Store: model.Store{Name: "a", Browser: stamped{}}})
+	d.Acts = parent{}
+	for seen, want := range map[model.Revision]string{"r": "it has children", "q": "has changed"} {
+		ref := model.Ref{Store: "a", ID: "x"}
+		out, _ := DoForget(d, t.Context(), ref, seen, "")
+		if one := forgetOne(d, t.Context(), &task.Bulk{Noun: "item"}, Target{Ref: ref, Seen: seen}, ""); !strings.Contains(out.Text.String(), want) || !strings.Contains(one.Why.String(), want) {
+			t.Errorf("seen at %q: %q, %q", seen, out.Text, one.Why)
 		}
 	}
 }

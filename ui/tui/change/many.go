@@ -71,7 +71,7 @@ func forgetOne(d *desk.Desk, ctx context.Context, b *task.Bulk, t Target, why st
 	}
 	done, err := d.Acts.Forget(ctx, t.Ref.Store, model.ForgetRequest{ID: t.Ref.ID, IfMatch: seen}, why)
 	switch {
-	case errors.Is(err, model.Conflict):
+	case errors.Is(err, model.Conflict) && changed(d, ctx, t.Ref, seen):
 		o.Why = d.Esc.Const("it has changed since it was marked")
 		return o
 	case err != nil:
