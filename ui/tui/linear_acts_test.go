@@ -169,6 +169,8 @@ func TestLinearWriting(t *testing.T) {
 			says: []string{"2 items left", "1. left: " + wednesday + " in crewship. it has changed since it was marked", "1. Wednesday", "written by somebody else"}},
 		{name: "undo list", lines: daily("forget 1", "2026-05-20.md", "", "undo", "1", "restore 1", "no", "undo undo-1", "undo", "", "refresh", "undo undo-7", "back", "refresh"),
 			says: []string{"Done: forgot", "Undo.", "1 change.", "1 damaged entry", "1. forget of " + wednesday + " in crewship, 2026-05-21 09:30:00Z, 79 B", "kept until", "Undo the forget of", "Nothing was changed.", "Undo the forget of", "put back:", "0 changes.", "the entry undo-7 was used already or has expired", "2 items.", "2 items."}},
+		{name: "undo of many in the list of what can be undone", desk: []func(*tui.Options, map[string]*fake){staging}, lines: daily("mark 1-2", "forget", "forget", "", "undo", "undo last", "undo", "", "1"),
+			says: []string{"2 items forgotten", "Undo.", "2 items put back", "change: forget", "With its number you can say: restore"}},
 		{name: "nothing to undo", lines: lines{"undo last", "z"}, says: []string{"nothing was done here yet", "nothing was done here yet"}},
 		{name: "history", lines: daily("history 1", "1", "compare 1", "compare 2", "compare 1 2", "compare x", "compare 1 2 3"), says: []string{"History.", "2 versions.", "1. when 2026-05-21 08:30:00Z", "as it was before", "Compare.", "removed: as it was before", "added: - deploy of billing", "the bytes of a version", "the bytes of a version", `Give the number of a row, not "x"`, "There is no version 3"}},
 		{name: "a row that has left", lines: daily("forget 1", "2026-05-20.md", "", "forget 1", "open 1", "forget 2", "no"),

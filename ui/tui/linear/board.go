@@ -20,10 +20,11 @@ import (
 // board is the page that was read out last, to which numbers refer.
 type board struct {
 	list  desk.Readout
-	shape any      // of the list, as it was read
-	keys  []string // of the rows
-	more  bool     // there are rows behind them
-	told  []string // what could not be looked at, as far as it was said
+	side  *tui.Side // nil: the list is a pane
+	shape any       // of the list, as it was read
+	keys  []string  // of the rows
+	more  bool      // there are rows behind them
+	told  []string  // what could not be looked at, as far as it was said
 }
 
 // another reports whether the list on the screen is not the one that was read last.
@@ -40,7 +41,7 @@ func (l *linear) again() {
 	}
 	l.drain(now.Start())
 	was := l.board
-	l.board = board{list: now, shape: now.Shape()}
+	l.board = board{list: now, side: l.a.Side, shape: now.Shape()}
 	if !l.page(true) && was.list == now && was.shape == l.board.shape { // the rows stand as they were, and so do their numbers
 		l.board = was
 	}

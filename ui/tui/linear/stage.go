@@ -185,5 +185,5 @@ func (l *linear) jobEnded(b *task.Bulk) {
 		l.again() // it is over: a list like any other
 		return
 	}
-	l.drain(l.a.CloseSide())
+	l.a.Side = l.board.side
 }
