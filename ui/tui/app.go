@@ -276,7 +276,7 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 		k = tea.KeyPressMsg{Code: tea.KeyEnter}
 	}
 	name := k.String()
-	if k.Code == 'c' && k.Mod.Contains(tea.ModCtrl) && (a.D.Edits.Page == nil || a.Curtain.down || a.tooSmall()) {
+	if k.Code == 'c' && k.Mod.Contains(tea.ModCtrl) && (a.D.Edits.Page == nil || a.Curtain.down || tooSmall(a)) {
 		return a.Press(a.global(), "ctrl+c") // with alt too: that is how escape and ctrl+c in one write arrive
 	}
 	a.leave.warned = false
@@ -287,7 +287,7 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 	if a.Curtain.down {
 		return a.Curtain.lockKey(name)
 	}
-	if a.tooSmall() {
+	if tooSmall(a) {
 		if name == "q" {
 			return a.leave.interrupt()
 		}
@@ -410,9 +410,9 @@ func (a *App) paste(s string) tea.Cmd {
 		return nil
 	}
 	switch {
-	case a.D.Edits.Page != nil && !a.tooSmall() && !a.Curtain.down:
+	case a.D.Edits.Page != nil && !tooSmall(a) && !a.Curtain.down:
 		return a.D.Edits.Page.Paste(s)
-	case a.tooSmall() || a.D.Edits.Editing != nil || a.Curtain.down:
+	case tooSmall(a) || a.D.Edits.Editing != nil || a.Curtain.down:
 		return nil
 	case a.D.Modal.Dialog != nil:
 		return a.D.Modal.Paste(s)
@@ -438,4 +438,4 @@ func (a *App) Note(t safetext.Text) {
 	}
 }
 
-func (a *App) tooSmall() bool { return a.width < paint.MinWidth || a.height < minHeight }
+func tooSmall(a *App) bool { return a.width < paint.MinWidth || a.height < minHeight }

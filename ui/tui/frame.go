@@ -37,7 +37,7 @@ func (a *App) View() (v tea.View) {
 		v.Content = strings.Join(a.Curtain.lockFrame(), "\n")
 		return v
 	}
-	if a.tooSmall() {
+	if tooSmall(a) {
 		v.Content = strings.Join(a.sizeNeeded(), "\n")
 		return v
 	}
@@ -371,7 +371,7 @@ func (a *App) message() (out []string) {
 // uncover scrolls the list so that a message covers no selected row, and back when it has gone.
 func (a *App) uncover() {
 	p, ok := a.pane().(pointable)
-	if !ok || a.width == 0 || a.tooSmall() {
+	if !ok || a.width == 0 || tooSmall(a) {
 		return
 	}
 	list, ok := p.Listed()

@@ -54,7 +54,7 @@ func (l *leaver) interrupt() tea.Cmd {
 		return tea.Quit
 	}
 	l.warned = true
-	if l.a.Curtain.down || l.a.width == 0 || l.a.tooSmall() || l.a.D.Modal.Dialog != nil || l.a.D.Edits.Editing != nil {
+	if l.a.Curtain.down || l.a.width == 0 || tooSmall(l.a) || l.a.D.Modal.Dialog != nil || l.a.D.Edits.Editing != nil {
 		return l.a.D.Warn("%s", l.leaveWarning()) // no question can be shown
 	}
 	return l.leave()

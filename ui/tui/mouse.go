@@ -22,7 +22,7 @@ const wheelLines = 3
 // dragged. Over a question only the wheel works: a slip of the hand must not answer.
 func mouse(a *App, msg tea.MouseMsg) tea.Cmd {
 	m := msg.Mouse()
-	if a.width == 0 || a.Curtain.down || a.tooSmall() || a.D.Edits.Editing != nil {
+	if a.width == 0 || a.Curtain.down || tooSmall(a) || a.D.Edits.Editing != nil {
 		return nil
 	}
 	a.Curtain.lastKey = a.O.Clock.Now()

@@ -101,7 +101,7 @@ func (p *Pane) summary() safetext.Text {
 func (p *Pane) renderStatus(width int) []string {
 	st := p.d.St
 	all := p.statuses()
-	room := p.statusLines(len(all))
+	room := statusLines(p.height, len(all))
 	var out []string
 	for i, s := range all {
 		r := st.Row(width).Blank(1)
@@ -182,7 +182,7 @@ func (p *Pane) fitted() {
 			p.fit.See(colScore, len("SCORE"), 0)
 		}
 		p.fit.See(colWhere, h.Where.Width(), len("WHERE"))
-		p.fit.See(colWriter, p.who.Width(p.refOf(h)), len("ORIGIN"))
+		p.fit.See(colWriter, p.who.Width(h.ref()), len("ORIGIN"))
 		p.fit.See(colSnippet, h.Snippet.Width()+paint.BadgeSign, len("SNIPPET"))
 	}
 }
@@ -200,7 +200,7 @@ func (p *Pane) row(h *hitRow, at bool, width int, c []int) string {
 		return r.Lit(st.Warn, "quarantined: ").Put(st.Warn, st.Tail(h.Where, h.Hit.Source, "", r.Left)).End()
 	}
 	numbers(r, st.Dim, c, safetext.Const(strconv.Itoa(h.Rank)), h.score)
-	r.Col(st.Dim, st.Tail(h.Where, h.Hit.Source, h.suffix(), c[colWhere]-1), c[colWhere]).Col(st.Dim, p.who.Cell(p.refOf(*h)), c[colWriter])
+	r.Col(st.Dim, st.Tail(h.Where, h.Hit.Source, h.suffix(), c[colWhere]-1), c[colWhere]).Col(st.Dim, p.who.Cell(h.ref()), c[colWriter])
 	if !h.planted.IsEmpty() {
 		r.Lit(st.Warn, st.Glyphs.State[paint.ToneWarn]+" ")
 	}

@@ -81,6 +81,9 @@ func (p *Pane) Whole(ctx context.Context) *text.Page {
 	return pane.Read(ctx, p.d.Desk, p.Item(), text.SearchWords(p.words))
 }
 
-func (*Pane) Renew() tea.Cmd      { return nil }
-func (*Pane) Marked() list.Marked { return nil }
-func (*Pane) Mark()               {}
+// unmarked is a list whose rows take no marks, and change by a new question alone.
+type unmarked struct{}
+
+func (unmarked) Renew() tea.Cmd      { return nil }
+func (unmarked) Marked() list.Marked { return nil }
+func (unmarked) Mark()               {}

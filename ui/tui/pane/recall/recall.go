@@ -53,6 +53,7 @@ type Pane struct {
 	past  []string // the queries of this session, the newest last, in memory only: one may name a person
 	question
 	asking
+	unmarked
 	asked    desk.Pulse // the age of the answers
 	answers  []answered
 	window   *list.Window[hitRow] // of all rows
@@ -249,7 +250,7 @@ func (p *Pane) show() tea.Cmd {
 func (p *Pane) excerpt(h hitRow) text.Wanted {
 	page := text.NewPage(p.describe(h), h.Hit.Snippet)
 	page.Kind = text.Excerpt
-	return text.Wanted{Key: p.query + "\x00" + h.key + strconv.Itoa(h.Rank) + h.Where.String() + p.who.Cell(p.refOf(h)).String(), Terms: text.SearchWords(p.words), Read: func(context.Context) *text.Page { return page }}
+	return text.Wanted{Key: p.query + "\x00" + h.key + strconv.Itoa(h.Rank) + h.Where.String() + p.who.Cell(h.ref()).String(), Terms: text.SearchWords(p.words), Read: func(context.Context) *text.Page { return page }}
 }
 
 func (p *Pane) describe(h hitRow) []text.Line {
@@ -263,7 +264,7 @@ func (p *Pane) describe(h hitRow) []text.Line {
 	dir, name := path.Split(h.Hit.Source)
 	out := append([]text.Line{{Value: esc.LineMax(cmp.Or(name, h.Hit.Source), prose.MaxTitle), Kind: text.Title}}, text.Known(text.Line{Value: h.planted, Kind: text.Alert})...)
 	place := esc.Sprintf("rank %d in %s, score %s", h.Rank, h.Name, h.score)
-	if ref := p.refOf(h); p.who.Width(ref) > 0 {
+	if ref := h.ref(); p.who.Width(ref) > 0 {
 		place = esc.Sprintf("%s, written by %s", place, p.who.Cell(ref))
 	}
 	if h.Hit.Line > 0 {
@@ -280,9 +281,9 @@ func (p *Pane) Resize(width, height int) tea.Cmd {
 	return p.layout()
 }
 
-// statusLines is how many of these lines about the answers have room.
-func (p *Pane) statusLines(lines int) int {
-	return min(lines, max(p.height/6, 2))
+// statusLines is how many of these lines about the answers have room in a pane of a height.
+func statusLines(height, lines int) int {
+	return min(lines, max(height/6, 2))
 }
 
 func (p *Pane) layout() tea.Cmd {
@@ -293,7 +294,7 @@ func (p *Pane) layout() tea.Cmd {
 	if p.running { // they change as stores answer
 		rows = 0
 	}
-	p.halves = p.d.Split(p.halves, desk.Asks{Width: p.width, Height: p.height - 1 - p.statusLines(len(p.statuses())), Rows: rows, Cuts: func(room int) bool {
+	p.halves = p.d.Split(p.halves, desk.Asks{Width: p.width, Height: p.height - 1 - statusLines(p.height, len(p.statuses())), Rows: rows, Cuts: func(room int) bool {
 		return p.fit.Cuts(room-1, p.columns(room))
 	}})
 	f := p.halves
@@ -440,13 +441,13 @@ func (p *Pane) writerHere() func(context.Context) (change.Writing, bool) {
 // rowOfPage is the hit whose item is on the page.
 func (p *Pane) rowOfPage() (desk.Datum, string) {
 	h, ok := p.window.Current()
-	if !ok || p.refOf(h) != p.open {
+	if !ok || h.ref() != p.open {
 		return desk.Datum{}, "this item is among the hits no more"
 	}
 	return hitDatum(h), ""
 }
 
-func (p *Pane) refOf(h hitRow) model.Ref { return model.Ref{Store: h.Store, ID: h.Hit.ID} }
+func (h hitRow) ref() model.Ref { return model.Ref{Store: h.Store, ID: h.Hit.ID} }
 
 func (p *Pane) noHit() string {
 	h, ok := p.window.Current()
@@ -476,7 +477,7 @@ func (p *Pane) readHere() tea.Cmd {
 // openHere shows the item of the hit at the cursor, at its line.
 func (p *Pane) openHere() tea.Cmd {
 	h, _ := p.window.Current()
-	p.open = p.refOf(h)
+	p.open = h.ref()
 	p.reader.Outdate(true)
 	return p.reader.Open(pane.Wanted(p.d.Desk, p.open, h.Hit.Line, text.SearchWords(p.words)))
 }
@@ -517,7 +518,7 @@ func (p *Pane) ItemHere() model.Ref {
 // refHere is the item of the hit at the cursor.
 func (p *Pane) refHere() model.Ref {
 	h, _ := p.window.Current()
-	return p.refOf(h)
+	return h.ref()
 }
 
 func (p *Pane) noEdit() string {
@@ -564,7 +565,7 @@ func (p *Pane) Listed() (desk.Visible, bool) {
 	if p.ItemPage.On {
 		return desk.Visible{}, false
 	}
-	return desk.WindowListed(p.window, p.halves, 2+p.statusLines(len(p.statuses())), desk.HitAside, p.Move)
+	return desk.WindowListed(p.window, p.halves, 2+statusLines(p.height, len(p.statuses())), desk.HitAside, p.Move)
 }
 
 // keep puts what was typed behind the queries of this session.
@@ -612,7 +613,7 @@ func (p *Pane) Refs() []model.Ref {
 	var out []model.Ref
 	for _, h := range p.window.Rows {
 		if !h.Withheld {
-			out = append(out, p.refOf(h))
+			out = append(out, h.ref())
 		}
 	}
 	return out
