@@ -17,7 +17,7 @@ type compared struct {
 // compareSets reads and compares the sets of copies, a few at a time, and returns the results in their order.
 func (l *list) compareSets(sets [][]paired, emit func(Copy) bool) (bool, error) {
 	ctx, stop := context.WithCancel(l.ctx)
-	order := make(chan chan compared, runtime.GOMAXPROCS(0)) // so many are compared, beside the one that is awaited
+	order := make(chan chan compared, runtime.GOMAXPROCS(0)) // bounds the comparisons at work; one more is awaited
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer stop()

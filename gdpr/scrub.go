@@ -198,7 +198,7 @@ func (x *run) clean(ctx context.Context, s model.Store, p *part) (string, error)
 	case !p.touches(): // the plan lists nothing: only old leftovers in the medium are cleaned, no record goes
 		req.Subjects = nil
 	case !x.needsSpared(ctx, s, p, req):
-		named := x.leave(&req) // by now, or where a dry scrub does not look
+		named := x.leave(&req) // a record may have come since, and a dry scrub reads no definitions of tables
 		if before, err = s.Maintainer.Scrub(ctx, req); err != nil {
 			return notScrubbed, err
 		}

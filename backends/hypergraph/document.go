@@ -197,8 +197,7 @@ func (s fieldSet) unknown() error {
 }
 
 // applyNode writes the request's fields into n, which holds the stored fields or the defaults of a new node.
-// What a value may be the backend's rules say, for one that changes: an odd value of a foreign writer never
-// blocks another edit.
+// The backend checks the values that change, so that an odd value of another program blocks no edit of the rest.
 func (a *adapter) applyNode(n *Node, req model.RetainRequest, creating bool) error {
 	have := *n
 	set, err := wanted(a.nodeMeta(have), req, creating)

@@ -121,7 +121,8 @@ func chain(all []pair) []pair {
 	return out
 }
 
-// shortest finds the shortest edit of a stretch without anchors. A stretch with many differences counts as replaced.
+// shortest finds the shortest edit of a stretch without anchors. Where it has more than about 100
+// differences, the library gives up and longer parts count as replaced.
 func (d *differ) shortest(a0, a1, b0, b1 int) {
 	for _, e := range lcs.DiffLines(d.a[a0:a1], d.b[b0:b1]) {
 		d.out = append(d.out, Edit{a0 + e.Start, a0 + e.End, b0 + e.ReplStart, b0 + e.ReplEnd})

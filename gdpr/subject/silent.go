@@ -6,8 +6,8 @@ import "unicode/utf8"
 const maxSilent = 64
 
 // silent reports whether a decoded block names the subject in no layer, as almost no decoded word does: the block has no
-// layer but its own text, and no letters in it follow one another as an identifier's do. It saves a search; false says
-// nothing.
+// layer but its own text, and no letters in it follow one another as an identifier's do. False means
+// that the block has to be searched.
 func (m *Matcher) silent(b []byte) bool {
 	if len(b) > maxSilent || compressed(b) || (m.foreign || len(m.charsets) > 0) && (m.begins(b) || m.anchors.any(b)) {
 		return false

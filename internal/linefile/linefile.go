@@ -111,8 +111,8 @@ func (f File) Each(yield func(line []byte)) error {
 	return new(Follower).read(in, yield)
 }
 
-// open opens the older file and the file; nil: absent. Where another file took the path meanwhile, the one that it
-// opened may be the older one by now, so it begins again: a reader needs no lock, and makes no lock file.
+// open opens the older file and the file, as they were at one moment; nil: absent. It begins again where the file has
+// turned meanwhile. A reader takes no lock, because it may not be allowed to make the lock file.
 func (f File) open() (old, in *os.File, err error) {
 	for {
 		if in, err = openIfThere(f.Path); err != nil {

@@ -35,7 +35,7 @@ func (l *commandLine) Verbs() []act.Act {
 		{Verb: "go", Args: "REF", Doc: "the item with this reference, store:id", Ask: l.runGo, Choices: l.references, More: l.moreReferences},
 		{Verb: "recall", Args: "WORDS", Doc: "ask every store for these words", Examples: []string{"recall deploy window"}, Words: l.queryWords,
 			Ask: func(words string) tea.Cmd {
-				if words == "" || a.Recall.Unavailable() != "" { // the hits that are there stay
+				if words == "" || a.Recall.Unavailable() != "" { // without words the last hits stay
 					return l.goTo(PaneRecall)
 				}
 				return tea.Batch(a.Enter(PaneRecall), a.Recall.Look(words))

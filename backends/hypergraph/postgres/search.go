@@ -93,12 +93,12 @@ func (s search) ranked(with, expr string, c conditions) (hits []hypergraph.Hit, 
 	return sqlgraph.Relative(hits), total, err
 }
 
-// fewMatches is how many matches are read whole, without knowing the best.
+// fewMatches is the largest number of matches that few reads.
 const fewMatches = 20
 
-// few reads the matches and ranks them here, which spares the server most of the planning. Where there are
-// more than fewMatches, it counts one more and its result is not all. The limit is hidden from the planner, which
-// would walk all nodes for a word that it expects to meet soon, and the newest may hold it alone.
+// few reads every match and ranks them here, which spares the server most of the planning. Of more than fewMatches
+// the result is incomplete, and matches says so: it is one larger. A subselect hides the limit from the planner, which
+// would otherwise walk all nodes for a word that it expects to meet soon.
 func (s search) few(expr string) (res hypergraph.SearchResult, matches int, err error) {
 	c := s.cond.Clone()
 	query := c.Param(expr) + `::text::tsquery`

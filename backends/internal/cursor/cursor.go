@@ -42,10 +42,11 @@ func Between(above, below string, before bool) Place {
 // Border is the number of rows above a Between in a list of n rows. It is Conflict where both of its rows have left the
 // list: any number could skip a row or repeat one. Index is the number of a row, or -1.
 func (p Place) Border(op string, n int, index func(id string) int) (int, error) {
+	if p.Number != 0 { // of an earlier version, which counted rows
+		return 0, Foreign(op)
+	}
 	above, below := index(p.ID), index(p.Text)
 	switch {
-	case p.Number != 0: // of an earlier version, which counted rows
-		return 0, Foreign(op)
 	case below >= 0 && (p.Before || above < 0):
 		return below, nil
 	case above >= 0:

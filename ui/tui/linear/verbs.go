@@ -52,7 +52,7 @@ func has(acts []act.Act, a act.Act) bool {
 func (l *linear) meant(line string) (found []act.Act, argument string) {
 	word, rest, _ := strings.Cut(line, " ")
 	if n, err := strconv.Atoi(rest[strings.LastIndexByte(rest, ' ')+1:]); err == nil {
-		l.place(n) // some acts are of some rows only
+		l.place(n) // some rows lack an act
 	}
 	verbs := l.verbs()
 	key, ok := act.Find(append(l.acts(), verbs...), word)
@@ -68,7 +68,7 @@ func (l *linear) meant(line string) (found []act.Act, argument string) {
 	if len(found) > 0 {
 		return found, argument
 	}
-	if len(l.elsewhere(func(a act.Act) bool { _, ok := a.Takes(strings.ToLower(line)); return ok })) > 0 { // unfold, on a row without it, is not unfold all
+	if len(l.elsewhere(func(a act.Act) bool { _, ok := a.Takes(strings.ToLower(line)); return ok })) > 0 { // an exact word of another row: "unfold" must not become "unfold all"
 		return nil, ""
 	}
 	for _, v := range verbs {
