@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"memdesk/audit"
@@ -13,37 +12,10 @@ import (
 	"memdesk/undo"
 )
 
-// UndoRow is one undo entry.
-type UndoRow struct {
-	ID, Store, Item string
-	Op              string
-	Undoes          bool // the change took back an act of this Op
-	At, Expires     time.Time
-	Bytes           int64
-	Existed         bool      // false: the change made the item, or all of Items, so undo removes it
-	Confirmed       bool      // false: it is unknown whether the change was made
-	Obstacle        string    // why it cannot be undone; empty when it can
-	Items           []UndoRow // Item and Existed of those changed together; nil: of Item alone
-}
-
 // Undos lists the undo entries, newest first; damaged counts unreadable ones.
-func (s *Session) Undos(context.Context) (rows []UndoRow, damaged int, err error) {
+func (s *Session) Undos(context.Context) (entries []undo.Entry, damaged int, err error) {
 	entries, bad, err := s.Undo.List()
-	if err != nil {
-		return nil, 0, err
-	}
-	rows = make([]UndoRow, len(entries))
-	for i, e := range entries {
-		rows[i] = UndoRow{ID: e.ID, Store: e.Store, Item: e.Item, Op: string(e.Op), Undoes: e.Undoes, At: e.At, Expires: e.Expires,
-			Bytes: e.Bytes, Existed: e.Existed, Confirmed: e.After != "" || len(e.Sides) > 0, Obstacle: e.Obstacle}
-		if len(e.Sides) > 0 { // the entry itself says that all of them existed
-			rows[i].Existed = slices.ContainsFunc(e.Sides, func(side undo.Side) bool { return side.Existed })
-		}
-		for _, side := range e.Sides {
-			rows[i].Items = append(rows[i].Items, UndoRow{Item: side.Item, Existed: side.Existed})
-		}
-	}
-	return rows, len(bad), nil
+	return entries, len(bad), err
 }
 
 // Restore undoes a change; Conflict when the item has changed since. It can itself be undone.

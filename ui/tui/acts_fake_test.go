@@ -11,6 +11,7 @@ import (
 	"memdesk/jobs"
 	"memdesk/model"
 	"memdesk/operator"
+	"memdesk/undo"
 )
 
 func (f *fake) forgotten(id string) bool {
@@ -72,7 +73,7 @@ type actsFake struct {
 	down   func() bool // the store does not answer; may be nil
 
 	mu   sync.Mutex
-	rows []operator.UndoRow
+	rows []undo.Entry
 	n    int
 }
 
@@ -96,7 +97,7 @@ func (a *actsFake) Forget(ctx context.Context, store string, req model.ForgetReq
 	}
 	if strings.HasPrefix(id, "q/") {
 		a.fakes[store].forget(id, true)
-		row := a.keep(operator.UndoRow{Store: store, Item: id, Op: "forget", Existed: true, Confirmed: true, Obstacle: "only the store's own scanner files entries"})
+		row := a.keep(undo.Entry{Store: store, Side: undo.Side{Item: id, Op: "forget", Existed: true, After: "gone", Obstacle: "only the store's own scanner files entries"}})
 		return operator.Done{Store: store, Item: id, Removed: 1, Undo: row.ID, Obstacle: row.Obstacle}, nil
 	}
 	it, err := a.fakes[store].Read(ctx, id)
@@ -107,7 +108,7 @@ func (a *actsFake) Forget(ctx context.Context, store string, req model.ForgetReq
 		return operator.Done{}, model.Errorf(model.Conflict, "forget", "the item has changed")
 	}
 	a.fakes[store].forget(id, true)
-	row := a.keep(operator.UndoRow{Store: store, Item: id, Op: "forget", Bytes: it.Bytes, Existed: true, Confirmed: true})
+	row := a.keep(undo.Entry{Store: store, Side: undo.Side{Item: id, Op: "forget", Bytes: it.Bytes, Existed: true, After: "gone"}})
 	return operator.Done{Store: store, Item: id, Removed: 1, Undo: row.ID}, nil
 }
 
@@ -138,7 +139,7 @@ func (a *actsFake) Retain(ctx context.Context, store string, req model.RetainReq
 		body = it.Body + body
 	}
 	f.write(id, body)
-	row := a.keep(operator.UndoRow{Store: store, Item: id, Op: "retain", Bytes: it.Bytes, Existed: err == nil, Confirmed: true})
+	row := a.keep(undo.Entry{Store: store, Side: undo.Side{Item: id, Op: "retain", Bytes: it.Bytes, Existed: err == nil, After: "gone"}})
 	done := operator.Done{Store: store, Item: id, Undo: row.ID}
 	if strings.Contains(body, "nearly full") {
 		done.Warnings = []string{"80 % of the cap is used"}
@@ -201,7 +202,7 @@ func (stepsFake) ID() jobs.ID { return "" }
 
 func (stepsFake) Progress(int64, int64, string, string) {}
 
-func (a *actsFake) keep(row operator.UndoRow) operator.UndoRow {
+func (a *actsFake) keep(row undo.Entry) undo.Entry {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.n++
@@ -210,7 +211,7 @@ func (a *actsFake) keep(row operator.UndoRow) operator.UndoRow {
 	return row
 }
 
-func (a *actsFake) Undos(context.Context) ([]operator.UndoRow, int, error) {
+func (a *actsFake) Undos(context.Context) ([]undo.Entry, int, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Clone(a.rows), 1, nil
@@ -218,7 +219,7 @@ func (a *actsFake) Undos(context.Context) ([]operator.UndoRow, int, error) {
 
 func (a *actsFake) Restore(_ context.Context, id, reason string) (operator.Done, error) {
 	a.mu.Lock()
-	i := slices.IndexFunc(a.rows, func(r operator.UndoRow) bool { return r.ID == id })
+	i := slices.IndexFunc(a.rows, func(r undo.Entry) bool { return r.ID == id })
 	if i < 0 {
 		a.mu.Unlock()
 		return operator.Done{}, model.Errorf(model.NotFound, "undo", "there is no entry %s", id)

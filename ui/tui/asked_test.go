@@ -1,8 +1,8 @@
 package tui_test
 
 import (
-	"memdesk/operator"
 	"memdesk/ui/tui"
+	"memdesk/undo"
 	"strings"
 	"testing"
 )
@@ -42,7 +42,7 @@ func TestKeysBeforeAQuestionIsRead(t *testing.T) {
 func TestWordsAreNoAnswer(t *testing.T) {
 	d := atDesk(func(o *tui.Options) {
 		acts := o.Acts.(*actsFake)
-		acts.rows = append(acts.rows, operator.UndoRow{ID: "u-1", At: now, Op: "forget", Store: "crewship", Item: "monday.md", Existed: true, Confirmed: true})
+		acts.rows = append(acts.rows, undo.Entry{ID: "u-1", At: now, Store: "crewship", Side: undo.Side{Op: "forget", Item: "monday.md", Existed: true, After: "gone"}})
 	})
 	d.line("undo").keys("u").await("enter cancel")
 	d.keys("b", "y").wants(t, "y was not taken after a stray key: look, then press y again", "[Cancel]", "Undo the forget of monday.md?")

@@ -11,6 +11,7 @@ import (
 	"memdesk/conflict/names"
 	"memdesk/model"
 	"memdesk/operator"
+	"memdesk/undo"
 )
 
 // conflictsFake has one copy of each sort, of the store crewship.
@@ -133,7 +134,7 @@ func (f *conflictsFake) Resolve(_ context.Context, c conflict.Copy, ch conflict.
 	if ch.Take == conflict.TakeMerged {
 		f.text[c.Target] = ch.Merged
 	}
-	row := f.acts.keep(operator.UndoRow{Store: c.Store, Item: c.Target, Op: "resolve", Existed: true, Confirmed: true})
+	row := f.acts.keep(undo.Entry{Store: c.Store, Side: undo.Side{Item: c.Target, Op: "resolve", Existed: true, After: "gone"}})
 	return operator.Done{Store: c.Store, Item: c.Target, Removed: 1, Undo: row.ID}, nil
 }
 

@@ -6,8 +6,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"memdesk/operator"
 	"memdesk/ui/tui"
+	"memdesk/undo"
 )
 
 // Keys typed during the start must be obeyed: before the terminal is raw an Enter arrives as a line
@@ -85,7 +85,7 @@ func TestKeysWaitForTheSideList(t *testing.T) {
 	d := atDesk(func(o *tui.Options) {
 		acts := o.Acts.(*actsFake)
 		for _, item := range []string{"monday.md", "tuesday.md"} {
-			acts.rows = append(acts.rows, operator.UndoRow{ID: "u-" + item, At: now, Op: "forget", Store: "crewship", Item: item})
+			acts.rows = append(acts.rows, undo.Entry{ID: "u-" + item, At: now, Store: "crewship", Side: undo.Side{Op: "forget", Item: item}})
 		}
 	})
 	d.line("undo").wants(t, "1 of 2")

@@ -17,6 +17,7 @@ import (
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 	"memdesk/ui/tui/task"
+	"memdesk/undo"
 )
 
 // Target is an item of long work.
@@ -254,13 +255,13 @@ func storesWords(esc safetext.Escaper, stores []string) safetext.Text {
 // undoMany asks whether to undo an act on many items.
 func (us *Undos) undoMany(ids []string) tea.Cmd {
 	d := us.D
-	return us.propose(ids, func(rows []operator.UndoRow) dialog.Proposal {
+	return us.propose(ids, func(rows []undo.Entry) dialog.Proposal {
 		esc := d.Esc
 		want := map[string]bool{}
 		for _, id := range ids {
 			want[id] = true
 		}
-		var entries []operator.UndoRow
+		var entries []undo.Entry
 		var stores []string
 		var bytes int64
 		for _, u := range rows {
@@ -289,7 +290,7 @@ func (us *Undos) undoMany(ids []string) tea.Cmd {
 }
 
 // undoEach undoes entries; one of several items counts once, as it is undone whole or not at all.
-func undoEach(d *desk.Desk, entries []operator.UndoRow, why string) *task.Bulk {
+func undoEach(d *desk.Desk, entries []undo.Entry, why string) *task.Bulk {
 	noun := "item"
 	if len(itemsOf(entries...)) > len(entries) {
 		noun = "change"
@@ -308,8 +309,8 @@ func undoEach(d *desk.Desk, entries []operator.UndoRow, why string) *task.Bulk {
 				return o
 			}
 			o.Ok, o.Word = true, did(u)
-			if len(u.Items) > 1 {
-				o.Why = d.Esc.Sprintf("%s in all", prose.Plural(len(u.Items), "item"))
+			if len(u.Sides) > 1 {
+				o.Why = d.Esc.Sprintf("%s in all", prose.Plural(len(u.Sides), "item"))
 			}
 			for _, w := range done.Warnings {
 				o.Why = d.Esc.LineMax(w, prose.MaxReason)

@@ -19,6 +19,7 @@ import (
 	"memdesk/ui/tui/kit/text"
 	"memdesk/ui/tui/record"
 	"memdesk/ui/tui/task"
+	"memdesk/undo"
 )
 
 // Undos is the undo of z, and the list of other undo entries.
@@ -76,7 +77,7 @@ func (us *Undos) Last() tea.Cmd {
 }
 
 // propose asks about undo entries. Those of ids that are gone leave the reach of z: the act before them is next.
-func (us *Undos) propose(ids []string, prepare func([]operator.UndoRow) dialog.Proposal) tea.Cmd {
+func (us *Undos) propose(ids []string, prepare func([]undo.Entry) dialog.Proposal) tea.Cmd {
 	d := us.D
 	return d.Modal.Prepare(func(ctx context.Context) (m dialog.Proposal) {
 		rows, _, err := d.Acts.Undos(ctx)
@@ -98,8 +99,8 @@ func (us *Undos) propose(ids []string, prepare func([]operator.UndoRow) dialog.P
 // Entry asks whether to undo a change.
 func (us *Undos) Entry(id string) tea.Cmd {
 	d := us.D
-	return us.propose([]string{id}, func(rows []operator.UndoRow) dialog.Proposal {
-		i := slices.IndexFunc(rows, func(u operator.UndoRow) bool { return u.ID == id })
+	return us.propose([]string{id}, func(rows []undo.Entry) dialog.Proposal {
+		i := slices.IndexFunc(rows, func(u undo.Entry) bool { return u.ID == id })
 		if i < 0 {
 			return dialog.Proposal{No: d.Esc.Sprintf("not undone: the entry %s was used already or has expired", id)}
 		}
@@ -110,19 +111,27 @@ func (us *Undos) Entry(id string) tea.Cmd {
 	})
 }
 
-// itemsOf are the items of entries, each as an entry of its own.
-func itemsOf(rows ...operator.UndoRow) (items []operator.UndoRow) {
-	for _, u := range rows {
-		if len(u.Items) == 0 {
-			items = append(items, u)
+// itemsOf are the items of entries.
+func itemsOf(entries ...undo.Entry) (items []undo.Side) {
+	for _, u := range entries {
+		if len(u.Sides) == 0 {
+			items = append(items, u.Side)
 		}
-		items = append(items, u.Items...)
+		items = append(items, u.Sides...)
 	}
 	return items
 }
 
+// existed reports whether any item of an entry was there before the change: undo removes all of the others.
+func existed(u undo.Entry) bool {
+	return slices.ContainsFunc(itemsOf(u), func(it undo.Side) bool { return it.Existed })
+}
+
+// confirmed is false where nobody knows whether the change was made.
+func confirmed(u undo.Entry) bool { return u.After != "" || len(u.Sides) > 0 }
+
 // effect says what an undo does to items: one that the change made goes, the others come back.
-func effect(items []operator.UndoRow, bytes int64) string {
+func effect(items []undo.Side, bytes int64) string {
 	made := 0
 	for _, u := range items {
 		if !u.Existed {
@@ -144,7 +153,7 @@ func effect(items []operator.UndoRow, bytes int64) string {
 }
 
 // effects lists what an undo does to each of several items; one needs no list.
-func effects(esc safetext.Escaper, items []operator.UndoRow) *text.Page {
+func effects(esc safetext.Escaper, items []undo.Side) *text.Page {
 	if len(items) < 2 {
 		return nil
 	}
@@ -160,7 +169,7 @@ func effects(esc safetext.Escaper, items []operator.UndoRow) *text.Page {
 }
 
 // did is the word for the items of an entry after its undo.
-func did(u operator.UndoRow) string {
+func did(u undo.Entry) string {
 	var back, made bool
 	for _, it := range itemsOf(u) {
 		back, made = back || it.Existed, made || !it.Existed
@@ -175,28 +184,28 @@ func did(u operator.UndoRow) string {
 }
 
 // nameOf names an entry by its first item, and counts the others.
-func nameOf(esc safetext.Escaper, u operator.UndoRow) safetext.Text {
+func nameOf(esc safetext.Escaper, u undo.Entry) safetext.Text {
 	name := esc.LineMax(u.Item, prose.MaxTitle)
-	if more := len(u.Items) - 1; more > 0 {
+	if more := len(u.Sides) - 1; more > 0 {
 		return esc.Sprintf("%s and %s more", name, prose.Group(more))
 	}
 	return name
 }
 
 // changeWord is what the change did, in the words of the acts: a retain has created the item or edited it.
-func changeWord(u operator.UndoRow) string {
+func changeWord(u undo.Entry) string {
 	switch {
 	case u.Undoes:
-		return "undo of " + u.Op
-	case u.Op == string(model.OpRetain) && !u.Existed:
+		return "undo of " + string(u.Op)
+	case u.Op == model.OpRetain && !existed(u):
 		return "create"
-	case u.Op == string(model.OpRetain):
+	case u.Op == model.OpRetain:
 		return "edit"
 	}
-	return u.Op
+	return string(u.Op)
 }
 
-func (us *Undos) dialog(u operator.UndoRow) *dialog.Dialog {
+func (us *Undos) dialog(u undo.Entry) *dialog.Dialog {
 	d, esc := us.D, us.D.Esc
 	items, title := itemsOf(u), esc.Sprintf("Undo the %s of %s?", esc.Line(changeWord(u)), esc.LineMax(u.Item, prose.MaxTitle))
 	if len(items) > 1 {
@@ -220,7 +229,7 @@ func (us *Undos) dialog(u operator.UndoRow) *dialog.Dialog {
 }
 
 // undo runs in a command.
-func (us *Undos) undo(ctx context.Context, u operator.UndoRow, why string) dialog.Acted {
+func (us *Undos) undo(ctx context.Context, u undo.Entry, why string) dialog.Acted {
 	d, esc := us.D, us.D.Esc
 	done, err := d.Acts.Restore(ctx, u.ID, why)
 	switch {
@@ -252,28 +261,28 @@ func (us *Undos) undo(ctx context.Context, u operator.UndoRow, why string) dialo
 
 func (us *Undos) List(address int) desk.Listing { return record.Of(us.D, undoKind(us), address) }
 
-func undoKind(us *Undos) record.Kind[operator.UndoRow] {
+func undoKind(us *Undos) record.Kind[undo.Entry] {
 	d := us.D
-	return record.Kind[operator.UndoRow]{
+	return record.Kind[undo.Entry]{
 		Noun: "change",
-		Tell: func(esc safetext.Escaper, u operator.UndoRow) safetext.Text {
+		Tell: func(esc safetext.Escaper, u undo.Entry) safetext.Text {
 			return esc.Sprintf("%s of %s in %s, %s, %s", changeWord(u), nameOf(esc, u), u.Store, prose.Moment(u.At), keptSize(u))
 		},
 		Empty: "Nothing is kept: no change of the last weeks can be undone.",
 		Columns: []record.Column{
 			{Title: "AGE", Width: 5, Least: 5, Right: true, Dim: true, Age: true}, {Title: "CHANGE", Width: 16, Least: 8}, {Title: "STORE", Width: 12, Least: 8}, {Title: "SIZE", Width: 10, Right: true, Dim: true}, {Title: "ITEM", Least: 18},
 		},
-		Traits: record.Traits[operator.UndoRow]{Less: map[int]func(a, b operator.UndoRow) int{
-			3: func(a, b operator.UndoRow) int { return cmp.Compare(a.Bytes, b.Bytes) }}},
-		Crumb:  func(u operator.UndoRow) safetext.Text { return d.Esc.LineMax(path.Base(u.Item), prose.MaxTitle) },
+		Traits: record.Traits[undo.Entry]{Less: map[int]func(a, b undo.Entry) int{
+			3: func(a, b undo.Entry) int { return cmp.Compare(a.Bytes, b.Bytes) }}},
+		Crumb:  func(u undo.Entry) safetext.Text { return d.Esc.LineMax(path.Base(u.Item), prose.MaxTitle) },
 		Fetch:  us.fetch,
-		Detail: func(_ context.Context, raw operator.UndoRow) *text.Page { return undoText(d, raw) },
-		Name:   "undo", Field: func(raw operator.UndoRow) string { return raw.ID },
-		Datum: func(u operator.UndoRow) desk.Datum {
-			return desk.DatumOf("undo", u.ID, "store", u.Store, "id", model.EncodeID(u.Item), "op", u.Op, "at", desk.StampOf(u.At), "expires", desk.StampOf(u.Expires),
-				"bytes", u.Bytes, "existed", u.Existed, "confirmed", u.Confirmed, "obstacle", u.Obstacle)
+		Detail: func(_ context.Context, raw undo.Entry) *text.Page { return undoText(d, raw) },
+		Name:   "undo", Field: func(raw undo.Entry) string { return raw.ID },
+		Datum: func(u undo.Entry) desk.Datum {
+			return desk.DatumOf("undo", u.ID, "store", u.Store, "id", model.EncodeID(u.Item), "op", string(u.Op), "at", desk.StampOf(u.At), "expires", desk.StampOf(u.Expires),
+				"bytes", u.Bytes, "existed", existed(u), "confirmed", confirmed(u), "obstacle", u.Obstacle)
 		},
-		Keys: func(p *record.List[operator.UndoRow]) []act.Act {
+		Keys: func(p *record.List[undo.Entry]) []act.Act {
 			return []act.Act{act.Restore.With(act.Unless(p.None, func() string { return us.noRestore(p.Here()) }), func() tea.Cmd {
 				ask := d.Modal.Show(us.dialog(p.Here()))
 				if p.Full { // the entry goes, and the page must not show another one
@@ -286,7 +295,7 @@ func undoKind(us *Undos) record.Kind[operator.UndoRow] {
 }
 
 // noRestore says why a change cannot be taken back.
-func (us *Undos) noRestore(u operator.UndoRow) string {
+func (us *Undos) noRestore(u undo.Entry) string {
 	switch why := us.D.Locked(u.Store); {
 	case why != "":
 		return why
@@ -297,12 +306,12 @@ func (us *Undos) noRestore(u operator.UndoRow) string {
 }
 
 // fetch returns all entries as one page: they are few, one file each.
-func (us *Undos) fetch(ctx context.Context, q operator.PageQuery) (record.Page[operator.UndoRow], error) {
+func (us *Undos) fetch(ctx context.Context, q operator.PageQuery) (record.Page[undo.Entry], error) {
 	rows, damaged, err := us.D.Acts.Undos(ctx)
 	if err != nil {
-		return record.Page[operator.UndoRow]{}, err
+		return record.Page[undo.Entry]{}, err
 	}
-	page := record.OnePage(rows, func(_ int, u operator.UndoRow) (record.Row[operator.UndoRow], bool) {
+	page := record.OnePage(rows, func(_ int, u undo.Entry) (record.Row[undo.Entry], bool) {
 		return undoRecord(us.D, u), q.Matches(prose.Moment(u.At), u.ID, u.Store, u.Item, changeWord(u))
 	})
 	if damaged > 0 {
@@ -312,36 +321,36 @@ func (us *Undos) fetch(ctx context.Context, q operator.PageQuery) (record.Page[o
 }
 
 // keptSize is the size of the text before; nothing was before an item that the change made.
-func keptSize(u operator.UndoRow) string {
-	if !u.Existed {
+func keptSize(u undo.Entry) string {
+	if !existed(u) {
 		return "-"
 	}
 	return prose.Size(u.Bytes)
 }
 
-func undoRecord(d *desk.Desk, u operator.UndoRow) record.Row[operator.UndoRow] {
+func undoRecord(d *desk.Desk, u undo.Entry) record.Row[undo.Entry] {
 	esc := d.Esc
 	name := prose.NameFirst(esc, u.Item)
-	if dir, base := path.Split(u.Item); len(u.Items) > 1 {
+	if dir, base := path.Split(u.Item); len(u.Sides) > 1 {
 		if base == "" { // an id may end in a slash
 			dir, base = "", dir
 		}
-		name = esc.Sprintf("%s and %s more  %s", esc.LineMax(base, prose.MaxTitle), prose.Group(len(u.Items)-1), esc.LineMax(dir, prose.MaxTitle))
+		name = esc.Sprintf("%s and %s more  %s", esc.LineMax(base, prose.MaxTitle), prose.Group(len(u.Sides)-1), esc.LineMax(dir, prose.MaxTitle))
 	}
-	return record.Row[operator.UndoRow]{Key: u.ID, Raw: u, At: u.At, Cells: []safetext.Text{
+	return record.Row[undo.Entry]{Key: u.ID, Raw: u, At: u.At, Cells: []safetext.Text{
 		{}, esc.Line(changeWord(u)), esc.Line(u.Store), esc.Const(keptSize(u)), name,
 	}}
 }
 
-func undoText(d *desk.Desk, u operator.UndoRow) *text.Page {
+func undoText(d *desk.Desk, u undo.Entry) *text.Page {
 	esc := d.Esc
 	head := []text.Line{{Value: esc.LineMax(u.Item, desk.MaxField), Kind: text.Title}}
 	switch {
 	case u.Obstacle != "":
 		head = append(head, text.Line{Value: esc.Sprintf("It cannot be put back: %s", esc.LineMax(u.Obstacle, prose.MaxReason)), Kind: text.Warn})
-	case !u.Confirmed:
+	case !confirmed(u):
 		head = append(head, text.Line{Value: esc.Const("Nobody knows whether this change was made: putting it back looks first."), Kind: text.Warn})
-	case len(u.Items) > 1 || !u.Existed:
+	case len(u.Sides) > 1 || !existed(u):
 		head = append(head, text.Line{Value: esc.Sprintf("Putting back: %s", esc.Const(effect(itemsOf(u), u.Bytes))), Kind: text.Note})
 	}
 	return text.NewPage(append(head,

@@ -10,6 +10,7 @@ import (
 	"memdesk/operator"
 	"memdesk/origin"
 	"memdesk/quarantine/review"
+	"memdesk/undo"
 )
 
 // Acts changes memory on behalf of the operator. Every act is recorded, and what it displaces is
@@ -29,7 +30,7 @@ type Acts interface {
 	// Reindex rebuilds the index of a tier, empty for all, and counts the items in it.
 	Reindex(ctx context.Context, store, tier string) (int64, error)
 	// Undos lists the undo entries, newest first; damaged counts unreadable ones.
-	Undos(ctx context.Context) (rows []operator.UndoRow, damaged int, err error)
+	Undos(ctx context.Context) (entries []undo.Entry, damaged int, err error)
 	// Restore undoes a change; Conflict when the item has changed since.
 	Restore(ctx context.Context, id, reason string) (operator.Done, error)
 }
