@@ -20,6 +20,7 @@ import (
 	"memdesk/internal/clock"
 	"memdesk/jobs"
 	"memdesk/model"
+	"memdesk/quarantine/review"
 )
 
 func demoFleet(t *testing.T) *backends.Fleet {
@@ -84,7 +85,7 @@ func TestQuarantineSourcePages(t *testing.T) {
 	if n := count(PageQuery{Limit: 10, Filter: "curl", Not: true}); n != 2 {
 		t.Errorf("inverted filter: %d", n)
 	}
-	if n := count(PageQuery{Limit: 10, Filter: string(LivePoisoned)}) + count(PageQuery{Limit: 10, Filter: string(LiveClean)}); n != 3 {
+	if n := count(PageQuery{Limit: 10, Filter: review.Poisoned.String()}) + count(PageQuery{Limit: 10, Filter: review.Clean.String()}); n != 3 {
 		t.Errorf("the state in the list is no filter: %d", n)
 	}
 	if _, err := s.Entries(t.Context(), q); !errors.Is(err, model.InvalidInput) {

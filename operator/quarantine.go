@@ -6,7 +6,6 @@ import (
 	"iter"
 	"slices"
 	"strconv"
-	"time"
 
 	"memdesk/model"
 	"memdesk/origin"
@@ -22,49 +21,17 @@ type QuarantinePage struct {
 	Problems []string // stores that could not be read
 }
 
-// Liveness says whether the source of a quarantined item is still poisoned.
-type Liveness string
-
-// The answers; unknown is not clean.
-const (
-	LivePoisoned Liveness = "poisoned" // the source still holds the blocked text
-	LiveClean    Liveness = "clean"    // the source passes the scanner now
-	LiveGone     Liveness = "gone"     // the source is gone
-	LiveUnknown  Liveness = "unknown"  // it could not be read
-)
-
 // QuarantineEntry is one row of the review list.
 type QuarantineEntry struct {
-	Store         string
-	ID            string
-	Source        string
-	SourceID      string // id of the live item, empty when unknown
-	Filed         bool   // it is in the store's quarantine; else it is a live item
-	Category      string
-	Pattern       string // the rule that matched
-	SHA256        string
-	Line, Col     int // of the match; 0 when unknown
-	Excerpt       string
-	Live          Liveness
-	At            time.Time
-	Bytes         int64
-	FalsePositive bool // a known false positive of the scanner
-	Problem       string
-	Writer        *Written // of the blocked text; nil: unknown
+	review.Entry
+	Writer *Written // of the blocked text; nil: unknown
+	// Only of an entry that was read by itself.
+	Spans []Span       // where rules matched in Body, in order
+	Held  *origin.Held // the write that waits; nil for other entries
 }
 
 // Span is a part of a text, in bytes.
 type Span struct{ Start, End int }
-
-// QuarantineDetail is an entry with its content.
-type QuarantineDetail struct {
-	QuarantineEntry
-	Body    string
-	Spans   []Span        // where rules matched in Body, in order
-	Decoded string        // the view that the rule matched in, when it differs from Body
-	Fields  []model.Field // further facts
-	Held    *origin.Held  // the write that waits; nil for other entries
-}
 
 // Quarantine lists the quarantine entries of every store. It changes nothing and is safe for concurrent use.
 type Quarantine struct {
@@ -80,7 +47,7 @@ func (s *Session) Quarantine() *Quarantine {
 // Entries lists in a stable order.
 func (s *Quarantine) Entries(ctx context.Context, q PageQuery) (QuarantinePage, error) {
 	page, err := s.list.page(ctx, "quarantine", q, func(e QuarantineEntry) bool {
-		return q.Matches(e.Store, e.ID, e.Source, e.Category, e.Pattern, e.Excerpt, string(e.Live), e.Problem)
+		return q.Matches(e.Store, e.ID, e.Source, e.Category, e.Pattern, e.Excerpt(), e.Live.String(), e.Problem)
 	}, func(e QuarantineEntry) string {
 		if e.ID != "" {
 			return ""
@@ -95,24 +62,22 @@ func (s *Quarantine) Entries(ctx context.Context, q PageQuery) (QuarantinePage, 
 func (s *Quarantine) walk(ctx context.Context) iter.Seq[QuarantineEntry] {
 	return func(yield func(QuarantineEntry) bool) {
 		if s.session.Judge != nil {
-			if err := s.session.Judge.Problem(); err != nil && !yield(QuarantineEntry{Source: "thresholds", Live: LiveUnknown, Problem: err.Error()}) {
+			if err := s.session.Judge.Problem(); err != nil && !yield(QuarantineEntry{Entry: review.Entry{Source: "thresholds", Problem: err.Error()}}) {
 				return
 			}
 		}
 		for _, m := range s.session.Fleet.Members() {
 			if m.Err != nil {
-				if !yield(QuarantineEntry{Store: m.Name, Live: LiveUnknown, Problem: "not open: " + model.Reason(m.Err)}) {
+				if !yield(QuarantineEntry{Entry: review.Entry{Store: m.Name, Problem: "not open: " + model.Reason(m.Err)}}) {
 					return
 				}
 				continue
 			}
 			for e, err := range review.List(ctx, m.Store) {
-				row := quarantineRow(e)
-				row.Writer = s.writer(ctx, m.Store, row)
 				if err != nil {
-					row = QuarantineEntry{Store: m.Name, Live: LiveUnknown, Problem: model.Reason(err)}
+					e = review.Entry{Store: m.Name, Problem: model.Reason(err)}
 				}
-				if !yield(row) {
+				if !yield(QuarantineEntry{Entry: e, Writer: s.writer(ctx, m.Store, e)}) {
 					return
 				}
 			}
@@ -122,11 +87,11 @@ func (s *Quarantine) walk(ctx context.Context) iter.Seq[QuarantineEntry] {
 
 // writer is the writer of a blocked text: of the held write, or of the source as long as it holds the text.
 // Nil: unknown.
-func (s *Quarantine) writer(ctx context.Context, st model.Store, e QuarantineEntry) *Written {
+func (s *Quarantine) writer(ctx context.Context, st model.Store, e review.Entry) *Written {
 	if h := s.held(e); h != nil {
 		return &Written{Row: origin.Row{Store: h.Store, ID: h.Request.ID, Writer: h.Writer, At: h.At}, Kept: origin.InLedger}
 	}
-	if e.SourceID == "" || e.Live != LivePoisoned {
+	if e.SourceID == "" || e.Live != review.Poisoned {
 		return nil
 	}
 	r, kept, ok := s.session.WriterOf(ctx, st, model.Header{ID: e.SourceID})
@@ -137,7 +102,7 @@ func (s *Quarantine) writer(ctx context.Context, st model.Store, e QuarantineEnt
 }
 
 // held is the write that an entry stands for; nil: the entry is not of this desk's shelf.
-func (s *Quarantine) held(e QuarantineEntry) *origin.Held {
+func (s *Quarantine) held(e review.Entry) *origin.Held {
 	if s.session.Shelf == nil || !e.Filed {
 		return nil
 	}
@@ -149,17 +114,17 @@ func (s *Quarantine) held(e QuarantineEntry) *origin.Held {
 }
 
 // Entry reads one entry with its content, or NotFound.
-func (s *Quarantine) Entry(ctx context.Context, store, id string) (QuarantineDetail, error) {
+func (s *Quarantine) Entry(ctx context.Context, store, id string) (QuarantineEntry, error) {
 	st, err := s.session.Fleet.Store(store)
 	if err != nil {
-		return QuarantineDetail{}, err
+		return QuarantineEntry{}, err
 	}
 	e, err := review.Read(ctx, st, id)
 	if err != nil {
-		return QuarantineDetail{}, err
+		return QuarantineEntry{}, err
 	}
-	d := QuarantineDetail{QuarantineEntry: quarantineRow(e), Body: e.Body, Decoded: e.Decoded, Fields: slices.Clone(e.Fields)}
-	d.Writer, d.Held = s.writer(ctx, st, d.QuarantineEntry), s.held(d.QuarantineEntry)
+	d := QuarantineEntry{Entry: e, Writer: s.writer(ctx, st, e), Held: s.held(e)}
+	d.Fields = slices.Clone(e.Fields)
 	if e.FalsePositive != "" {
 		d.Fields = append(d.Fields, model.Field{Name: "known false positive", Value: e.FalsePositive})
 	}
@@ -189,20 +154,4 @@ func signalWords(g signal.Signal) string {
 		out += ": " + g.Evidence
 	}
 	return out
-}
-
-func quarantineRow(e review.Entry) QuarantineEntry {
-	q := QuarantineEntry{Store: e.Store, ID: e.ID, Source: e.Source, SourceID: e.SourceID, Filed: e.Filed, Category: e.Category, Pattern: e.Pattern, SHA256: e.SHA256,
-		Line: e.Line, Col: e.Col, Excerpt: e.Before + e.Match + e.After, At: e.At, Bytes: e.Bytes,
-		FalsePositive: e.FalsePositive != "", Problem: e.Problem, Live: LiveUnknown}
-	switch {
-	case e.Live == nil:
-	case e.Gone:
-		q.Live = LiveGone
-	case *e.Live:
-		q.Live = LivePoisoned
-	default:
-		q.Live = LiveClean
-	}
-	return q
 }

@@ -192,7 +192,7 @@ func (s *Session) suspects(ctx context.Context, note func(model.Ref, error)) []r
 			if e.ID == "" {
 				continue // of what the store could not list; Items says so too
 			}
-			p := review.Part{Store: m.Name, ID: e.ID, Name: e.Source, At: e.At, Category: e.Category, Cause: e.Pattern, Signals: []string{e.Pattern}, Old: e.Live != nil && !*e.Live}
+			p := review.Part{Store: m.Name, ID: e.ID, Name: e.Source, At: e.At, Category: e.Category, Cause: e.Pattern, Signals: []string{e.Pattern}, Old: e.Live == review.Clean || e.Live == review.Gone}
 			if full, err := review.Read(ctx, m.Store, e.ID); err == nil {
 				p.Body = full.Body
 			}
@@ -201,7 +201,7 @@ func (s *Session) suspects(ctx context.Context, note func(model.Ref, error)) []r
 				p.Signals, p.Found, p.Sum = score.Names(), score.Signals, score.Sum
 			}
 			seen[e.ID], seen[e.SourceID] = true, true
-			add(p, blocked.writer(ctx, m.Store, quarantineRow(e)))
+			add(p, blocked.writer(ctx, m.Store, e))
 		}
 		for e := range review.Items(ctx, m.Store, s.Judge) {
 			switch {

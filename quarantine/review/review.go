@@ -33,14 +33,31 @@ type Entry struct {
 	Decoded           string // the decoded run or the folded form, when the match is not the stored text
 	Findings          []quarantine.Finding
 
-	// Gone: the source no longer exists.
-	Gone bool
-	// Live says whether the source would be blocked today; nil when that is unknown, which is not "clean".
-	Live          *bool
+	Live          Liveness
 	FalsePositive string // why this looks like a known false positive; empty when not
 	Problem       string // why the entry could not be read or verified
 	Body          string // only from Read
 	Fields        []model.Field
+}
+
+// Excerpt is the matched span in its context.
+func (e Entry) Excerpt() string { return e.Before + e.Match + e.After }
+
+// Liveness says what the source of a blocked text is now. Unknown is not clean.
+type Liveness uint8
+
+// The answers.
+const (
+	Unknown  Liveness = iota // nobody could look at it
+	Poisoned                 // it would be blocked today
+	Clean                    // it passes the scanner
+	Gone
+	Waits // there is none: the text was never written
+)
+
+// String is the answer in a word.
+func (l Liveness) String() string {
+	return [...]string{"unknown", "poisoned", "clean", "gone", "waits"}[l]
 }
 
 // Verdicts of the gate, which no store's scanner can repeat.
@@ -148,8 +165,8 @@ func Read(ctx context.Context, s model.Store, id string) (Entry, error) {
 		q, err := s.Quarantine.ReadQuarantined(ctx, id)
 		if err == nil {
 			e := fromFile(s, q)
-			if !HeldID(id) { // it waits to be written: its text never stood in the item
-				e.Live, e.Gone = stillBlocked(ctx, s, q.SourceID)
+			if e.Live != Waits {
+				e.Live = liveness(ctx, s, q.SourceID)
 			}
 			return e, nil
 		}
@@ -171,25 +188,30 @@ func Read(ctx context.Context, s model.Store, id string) (Entry, error) {
 	return e, nil
 }
 
-func stillBlocked(ctx context.Context, s model.Store, id string) (live *bool, gone bool) {
+func liveness(ctx context.Context, s model.Store, id string) Liveness {
 	if id == "" || s.Browser == nil {
-		return nil, false
+		return Unknown
 	}
 	it, err := s.Browser.Read(ctx, id)
 	if errors.Is(err, model.NotFound) {
-		return new(bool), true
+		return Gone
 	}
 	if err != nil {
-		return nil, false
+		return Unknown
 	}
-	_, hit := quarantine.RulesOf(s.Scanner).Load(it.Body)
-	return &hit, false
+	if _, hit := quarantine.RulesOf(s.Scanner).Load(it.Body); hit {
+		return Poisoned
+	}
+	return Clean
 }
 
 // fromFile keeps the store's recorded verdict and finds its place again.
 func fromFile(s model.Store, q model.Quarantined) Entry {
 	e := Entry{Store: s.Name, ID: q.ID, Source: q.Source, SourceID: q.SourceID, Filed: true, SHA256: q.SHA256, Bytes: q.Bytes,
 		At: q.At, Category: q.Category, Pattern: q.Pattern, Problem: q.Problem, Body: q.Body, Fields: q.Fields}
+	if HeldID(q.ID) {
+		e.Live = Waits
+	}
 	e.locate(quarantine.RulesOf(s.Scanner))
 	return e
 }
@@ -200,7 +222,7 @@ func fromItem(s model.Store, it model.Item) (Entry, bool) {
 		return Entry{}, false
 	}
 	e := Entry{Store: s.Name, ID: it.ID, Source: it.ID, SourceID: it.ID, SHA256: quarantine.Sum(it.Body), Bytes: int64(len(it.Body)),
-		Category: v.Category, Pattern: v.Pattern, Live: &hit, Body: it.Body}
+		Category: v.Category, Pattern: v.Pattern, Live: Poisoned, Body: it.Body}
 	e.locate(quarantine.RulesOf(s.Scanner))
 	return e, true
 }

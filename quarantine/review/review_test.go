@@ -87,7 +87,7 @@ func TestList(t *testing.T) {
 	}
 	for _, tt := range tests {
 		e, ok := bySource[tt.source]
-		if !ok || e.Live == nil || *e.Live != tt.live || e.Filed != tt.filed || e.Gone != tt.gone || e.Line != tt.line || e.Problem != "" {
+		if !ok || (e.Live == review.Poisoned) != tt.live || e.Live == review.Unknown || e.Filed != tt.filed || (e.Live == review.Gone) != tt.gone || e.Line != tt.line || e.Problem != "" {
 			t.Errorf("%s: %+v", tt.source, e)
 		}
 	}
@@ -135,7 +135,7 @@ func TestFixture(t *testing.T) {
 		id := strings.Replace(strings.TrimPrefix(w.File, "output/"), "/.memory/", "/", 1)
 		id = strings.Replace(id, "solo/ws_h4rbor/agents/", "solo/ws_h4rbor/", 1)
 		e, ok := got[id]
-		if !ok || e.SHA256 != w.SHA256 || e.Live == nil || *e.Live != w.Blocked {
+		if !ok || e.SHA256 != w.SHA256 || e.Live == review.Unknown || (e.Live == review.Poisoned) != w.Blocked {
 			t.Errorf("%s: %+v", id, e)
 		}
 	}

@@ -132,20 +132,6 @@ func (a *app) listQuarantine(ctx context.Context, s *operator.Session, _ []strin
 	return nil
 }
 
-func liveWord(e review.Entry) string {
-	switch {
-	case e.Filed && review.HeldID(e.ID):
-		return "waits" // nothing was written, so there is no source
-	case e.Live == nil:
-		return "unknown"
-	case e.Gone:
-		return "gone"
-	case *e.Live:
-		return "poisoned"
-	}
-	return "clean"
-}
-
 type releasedRow struct {
 	itemAt
 	Source   string         `json:"source"`
@@ -156,26 +142,26 @@ type releasedRow struct {
 
 type entryRow struct {
 	itemAt
-	Source        string        `json:"source"`
-	SourceID      *string       `json:"source_id"`
-	Filed         bool          `json:"filed"` // false: only the live item was found
-	Category      string        `json:"category"`
-	Pattern       string        `json:"pattern"`
-	SHA256        string        `json:"sha256"`
-	Bytes         int64         `json:"bytes"`
-	Line          int           `json:"line"`
-	Col           int           `json:"col"`
-	Excerpt       string        `json:"excerpt"`
-	Cut           safetext.Text `json:"-" col:"EXCERPT"`
-	Match         string        `json:"match"`
-	Decoded       string        `json:"decoded"`
-	Live          *bool         `json:"live"` // the source would be blocked today; null: unknown
-	LiveWord      string        `json:"-" col:"LIVE"`
-	QuarantinedAt stamp         `json:"quarantined_at" col:"AT"`
-	Note          dashed        `json:"-" col:"NOTE"`
-	Known         bool          `json:"known_false_positive"`
-	KnownReason   string        `json:"false_positive_reason"`
-	Problem       string        `json:"problem"`
+	Source        string          `json:"source"`
+	SourceID      *string         `json:"source_id"`
+	Filed         bool            `json:"filed"` // false: only the live item was found
+	Category      string          `json:"category"`
+	Pattern       string          `json:"pattern"`
+	SHA256        string          `json:"sha256"`
+	Bytes         int64           `json:"bytes"`
+	Line          int             `json:"line"`
+	Col           int             `json:"col"`
+	Excerpt       string          `json:"excerpt"`
+	Cut           safetext.Text   `json:"-" col:"EXCERPT"`
+	Match         string          `json:"match"`
+	Decoded       string          `json:"decoded"`
+	Live          *bool           `json:"live"` // the source would be blocked today; null: unknown, or there is none
+	LiveWord      review.Liveness `json:"-" col:"LIVE"`
+	QuarantinedAt stamp           `json:"quarantined_at" col:"AT"`
+	Note          dashed          `json:"-" col:"NOTE"`
+	Known         bool            `json:"known_false_positive"`
+	KnownReason   string          `json:"false_positive_reason"`
+	Problem       string          `json:"problem"`
 }
 
 // heldRow is a quarantined entry, whole.
@@ -202,13 +188,13 @@ type foundRow struct {
 }
 
 func (a *app) newEntryRow(e review.Entry) entryRow {
-	note, text := e.Problem, e.Before+e.Match+e.After
+	note, text := e.Problem, e.Excerpt()
 	if e.FalsePositive != "" {
 		note = "known false positive: " + e.FalsePositive
 	}
 	return entryRow{itemAt: newItemAt(e.Store, e.ID), Source: e.Source, SourceID: nilIfEmpty(model.EncodeID(e.SourceID)),
 		Filed: e.Filed, Category: e.Category, Pattern: e.Pattern, SHA256: e.SHA256, Bytes: e.Bytes, Line: e.Line, Col: e.Col, Excerpt: text,
-		Cut: a.text.LineMax(text, maxExcerpt), Match: e.Match, Decoded: e.Decoded, Live: e.Live, LiveWord: liveWord(e), QuarantinedAt: stamp(e.At), Note: dashed(note),
+		Cut: a.text.LineMax(text, maxExcerpt), Match: e.Match, Decoded: e.Decoded, Live: onlyIf(e.Live != review.Unknown && e.Live != review.Waits, e.Live == review.Poisoned), LiveWord: e.Live, QuarantinedAt: stamp(e.At), Note: dashed(note),
 		Known: e.FalsePositive != "", KnownReason: e.FalsePositive, Problem: e.Problem}
 }
 
@@ -236,7 +222,7 @@ func (a *app) showQuarantined(ctx context.Context, desk *operator.Session, s mod
 		return nil
 	}
 	a.linef("%s", ref.String())
-	a.linef("source: %s (%s)", e.Source, liveWord(e))
+	a.linef("source: %s (%s)", e.Source, e.Live)
 	a.linef("verdict: %s / %s   sha256 %s   quarantined %s", e.Category, e.Pattern, e.SHA256, when(e.At))
 	a.fieldf("known false positive: %s", e.FalsePositive)
 	a.fieldf("problem: %s", e.Problem)

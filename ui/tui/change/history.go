@@ -171,12 +171,12 @@ func compareVersions(d *desk.Desk, ref model.Ref, p *record.List[model.Version])
 		read := func(v *model.Version) (text, name string, err error) {
 			s, it, err := d.Readable(ctx, ref)
 			if v == nil {
-				return it.Document().Encode(desk.KindOf(s, it.Tier)), "as it is now", err
+				return it.Document().Encode(operator.DocumentKind(s, it.Tier)), "as it is now", err
 			}
 			if s, err = d.Fleet.Store(ref.Store); err == nil {
 				it, err = s.History.ReadRevision(ctx, ref.ID, v.ID)
 			}
-			return it.Document().Encode(desk.KindOf(s, it.Tier)), "as it was at " + prose.Moment(v.At), err
+			return it.Document().Encode(operator.DocumentKind(s, it.Tier)), "as it was at " + prose.Moment(v.At), err
 		}
 		before, was, err := read(old)
 		after, is := "", ""

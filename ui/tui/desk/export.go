@@ -16,6 +16,7 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -136,7 +137,7 @@ func (ex *exports) ExportItem(ref model.Ref) tea.Cmd {
 					_, err = w.Write(append(b, '\n'))
 					return err
 				}
-				_, err = io.WriteString(w, it.Document().Encode(KindOf(s, it.Tier)))
+				_, err = io.WriteString(w, it.Document().Encode(operator.DocumentKind(s, it.Tier)))
 				return err
 			})
 		}))

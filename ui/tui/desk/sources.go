@@ -63,7 +63,7 @@ type QuarantineSource interface {
 	// Entries lists in a stable order. An unreadable store has one entry with Problem set.
 	Entries(ctx context.Context, q operator.PageQuery) (operator.QuarantinePage, error)
 	// Entry reads one entry with its content, or NotFound.
-	Entry(ctx context.Context, store, id string) (operator.QuarantineDetail, error)
+	Entry(ctx context.Context, store, id string) (operator.QuarantineEntry, error)
 }
 
 // ConflictSource lists, compares and resolves the conflicts of every store. Safe for concurrent use.

@@ -9,7 +9,6 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
-	"memdesk/operator"
 	"memdesk/quarantine/review"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -65,30 +64,13 @@ const NoStores = "No store is open. Leave with q and give --open KIND=LOCATION, 
 // ScopeOf addresses a list of items: a whole store, one of its scopes, or one tier.
 type ScopeOf struct{ Store, Scope, Tier string }
 
-// LiveWords say whether the source of a quarantined item is still poisoned.
-var LiveWords = map[operator.Liveness]string{
-	operator.LivePoisoned: "still poisoned: it holds the blocked text",
-	operator.LiveClean:    "clean now: it passes the scanner",
-	operator.LiveGone:     "gone",
-	operator.LiveUnknown:  "unknown: nobody could look at it",
-}
-
-// Held reports whether an entry is a write that waits for an operator: nobody looks at its source.
-func Held(e operator.QuarantineEntry) bool { return e.Filed && review.HeldID(e.ID) }
-
-// SourceWords say how the source of an entry is now.
-func SourceWords(e operator.QuarantineEntry) string {
-	if Held(e) {
-		return "as it was: this text waits, and nothing was written"
-	}
-	return LiveWords[LivenessOf(e.Live)]
-}
-
-func LivenessOf(l operator.Liveness) operator.Liveness {
-	if _, ok := LiveWords[l]; !ok {
-		return operator.LiveUnknown
-	}
-	return l
+// LiveWords say how the source of a quarantined text is now.
+var LiveWords = map[review.Liveness]string{
+	review.Poisoned: "still poisoned: it holds the blocked text",
+	review.Clean:    "clean now: it passes the scanner",
+	review.Gone:     "gone",
+	review.Unknown:  "unknown: nobody could look at it",
+	review.Waits:    "as it was: this text waits, and nothing was written",
 }
 
 // MaxField bounds a metadata value on the screen, in bytes; a cut is said.
@@ -99,14 +81,6 @@ func Changed(d *Desk, t time.Time) string {
 		return "the store keeps no time"
 	}
 	return prose.Moment(t) + ", " + d.Time.Ago(t)
-}
-
-// KindOf is the document kind of a tier; an undeclared tier is plain bytes.
-func KindOf(s model.Store, tier string) model.DocumentKind {
-	if t, ok := s.Tier(tier); ok {
-		return t.Document
-	}
-	return model.Opaque
 }
 
 // Readable reads an item for an act.

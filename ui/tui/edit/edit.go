@@ -15,6 +15,7 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
+	"memdesk/quarantine/review"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/dialog"
@@ -182,7 +183,7 @@ func (ed *Edits) Wrote(e *Edit, text string, unread, failed error) tea.Cmd {
 		return ed.ThrowAway(e, "the editor ended with an error and nothing was written: nothing was changed")
 	case unchanged && e.What != releaseItem:
 		return ed.ThrowAway(e, "the text is as it was: nothing was changed")
-	case unchanged && !desk.Held(e.entry) && e.entry.Live == operator.LivePoisoned:
+	case unchanged && e.entry.Live == review.Poisoned:
 		return ed.ThrowAway(e, "nothing was changed: the source is still poisoned")
 	case failed != nil:
 		return ed.D.Modal.Show(ed.troubleDialog(e, esc.Sprintf("The editor ended with an error: %s. What it has written may not be all.", esc.Err(failed)), text))
@@ -214,7 +215,7 @@ func (ed *Edits) saveDialog(e *Edit, words string) *dialog.Dialog {
 	esc := ed.D.Esc
 	var c diff.Comparison
 	was := "as it is stored"
-	if desk.Held(e.entry) {
+	if e.entry.Live == review.Waits {
 		was = "as it was held"
 	}
 	c.Compare(esc, was, "as you wrote it", e.Base, words)
@@ -240,14 +241,14 @@ func (ed *Edits) saveDialog(e *Edit, words string) *dialog.Dialog {
 		}
 	case releaseItem:
 		d.Must, d.Name = true, ed.D.TypedName(e.Store, e.Label)
-		if desk.Held(e.entry) {
+		if e.entry.Live == review.Waits {
 			numbers = ed.heldWords(e, words)
 			break
 		}
 		if words == e.Base {
 			numbers = esc.Const("The text is as it stands in the source. Agents get it again if the scanner passes it.")
 		}
-		if desk.LivenessOf(e.entry.Live) != operator.LiveClean {
+		if e.entry.Live != review.Clean {
 			numbers = esc.Sprintf("%s z cannot put back what stands there now, since the scanner blocks it; its bytes are kept.", numbers)
 		}
 	}
@@ -260,7 +261,7 @@ func (ed *Edits) saveDialog(e *Edit, words string) *dialog.Dialog {
 		d.Lines = append(d.Lines, text.Line{Value: esc.Sprintf("The text holds %s.", prose.Plural(n, "control or invisible character")), Kind: text.Alert})
 	}
 	last := esc.Const("If the item has changed meanwhile, nothing is overwritten. Cancel puts your text aside.")
-	if desk.Held(e.entry) { // its request may expect no revision
+	if e.entry.Live == review.Waits { // its request may expect no revision
 		last = esc.Const("Cancel puts your text aside, and the held write waits on.")
 	}
 	d.Lines = append(d.Lines, text.Line{Value: last, Kind: text.Note})
@@ -280,7 +281,7 @@ func (ed *Edits) save(ctx context.Context, e *Edit, text, why string) dialog.Act
 	d, esc := ed.D, ed.D.Esc
 	done, err := ed.write(ctx, e, text, why)
 	switch {
-	case errors.Is(err, model.Conflict) && !desk.Held(e.entry): // a held request keeps the revision that it expects
+	case errors.Is(err, model.Conflict) && e.entry.Live != review.Waits: // a held request keeps the revision that it expects
 		return dialog.Acted{Next: ed.conflictDialog(ctx, e, text)}
 	case err != nil:
 		line := esc.Sprintf("The store did not take it: %s", prose.Reason(esc, err))

@@ -11,6 +11,7 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
+	"memdesk/quarantine/review"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/prose"
 )
@@ -20,11 +21,11 @@ func NoRelease(d *desk.Desk, e operator.QuarantineEntry) string {
 	switch why := NoEdit(d, e.Store, ""); {
 	case why != "":
 		return why
-	case desk.Held(e) && e.Problem != "":
+	case e.Live == review.Waits && e.Problem != "":
 		return "the held write cannot be read"
-	case desk.Held(e): // it may make an item
+	case e.Live == review.Waits: // it may make an item
 		return ""
-	case e.Live == operator.LiveGone:
+	case e.Live == review.Gone:
 		return "its source is gone, so there is nothing to release: d deletes the entry"
 	case e.SourceID == "":
 		return "nobody can tell which item it came from"
@@ -40,7 +41,7 @@ func (ed *Edits) Release(e operator.QuarantineEntry) tea.Cmd {
 
 // opened is the text that a release is about.
 func (ed *Edits) opened(ctx context.Context, e operator.QuarantineEntry) (*Edit, error) {
-	if desk.Held(e) {
+	if e.Live == review.Waits {
 		return ed.held(ctx, e)
 	}
 	s, it, err := ed.D.Readable(ctx, model.Ref{Store: e.Store, ID: e.SourceID})
@@ -100,8 +101,8 @@ func (ed *Edits) heldWords(e *Edit, words string) safetext.Text {
 func QuarantineDatum(e operator.QuarantineEntry) desk.Datum {
 	return desk.DatumOf(
 		"store", e.Store, "id", model.EncodeID(e.ID), "source", e.Source, "filed", e.Filed, "category", e.Category,
-		"pattern", e.Pattern, "sha256", e.SHA256, "line", e.Line, "col", e.Col, "excerpt", e.Excerpt,
-		"live", string(desk.LivenessOf(e.Live)), "quarantined_at", desk.StampOf(e.At), "bytes", e.Bytes,
-		"known_false_positive", e.FalsePositive, "problem", e.Problem,
+		"pattern", e.Pattern, "sha256", e.SHA256, "line", e.Line, "col", e.Col, "excerpt", e.Excerpt(),
+		"live", e.Live.String(), "quarantined_at", desk.StampOf(e.At), "bytes", e.Bytes,
+		"known_false_positive", e.FalsePositive != "", "problem", e.Problem,
 	)
 }

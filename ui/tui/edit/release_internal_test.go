@@ -10,6 +10,7 @@ import (
 	"memdesk/model"
 	"memdesk/operator"
 	"memdesk/origin"
+	"memdesk/quarantine/review"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/desk/desktest"
 )
@@ -17,10 +18,10 @@ import (
 // shelf has one held write.
 type shelf struct {
 	desk.QuarantineSource
-	full operator.QuarantineDetail
+	full operator.QuarantineEntry
 }
 
-func (s shelf) Entry(context.Context, string, string) (operator.QuarantineDetail, error) {
+func (s shelf) Entry(context.Context, string, string) (operator.QuarantineEntry, error) {
 	return s.full, nil
 }
 
@@ -37,7 +38,7 @@ func (r *released) Release(_ context.Context, _, _ string, body *string, _ model
 }
 
 func heldEntry() operator.QuarantineEntry {
-	return operator.QuarantineEntry{Store: "a", ID: "door/0123456789abcdef0123456789abcdef", Source: "door", Filed: true, Live: operator.LiveUnknown}
+	return operator.QuarantineEntry{Entry: review.Entry{Store: "a", ID: "door/0123456789abcdef0123456789abcdef", Source: "door", Filed: true, Live: review.Waits}}
 }
 
 // TestTheReleaseOfAHeldWrite opens its own text, not that of the item: a release in the mode append would add the whole
@@ -57,11 +58,13 @@ func TestTheReleaseOfAHeldWrite(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			e := heldEntry()
 			e.SourceID = c.item
+			full := e.Entry
+			full.Body = "be kind\n"
 			held := &origin.Held{Item: c.item, Request: model.RetainRequest{Mode: c.mode, Tier: "notes", Key: "kind", Meta: []model.Field{{Name: "tone", Value: "calm"}}}}
 			s := model.Store{Name: "a", Browser: sides{at: map[string]model.Revision{"AGENT.md": "live 1"}}}
 			acts := &released{}
 			d := desktest.New(backends.Member{Name: "a", Store: s})
-			d.Quarantine, d.Acts = shelf{full: operator.QuarantineDetail{QuarantineEntry: e, Body: "be kind\n", Held: held}}, acts
+			d.Quarantine, d.Acts = shelf{full: operator.QuarantineEntry{Entry: full, Held: held}}, acts
 			ed := &Edits{D: d}
 			got, err := ed.opened(t.Context(), e)
 			if err != nil {
@@ -103,7 +106,9 @@ func TestTheReleaseOfAHeldWrite(t *testing.T) {
 // can make them.
 func TestTheReleaseOfAForeignHeldWrite(t *testing.T) {
 	d := desktest.New(backends.Member{Name: "a", Store: model.Store{Name: "a"}})
-	d.Quarantine = shelf{full: operator.QuarantineDetail{QuarantineEntry: heldEntry(), Body: "be kind\n", Fields: []model.Field{{Name: "mode", Value: "append"}}}}
+	full := heldEntry()
+	full.Body, full.Fields = "be kind\n", []model.Field{{Name: "mode", Value: "append"}}
+	d.Quarantine = shelf{full: full}
 	if e, err := (&Edits{D: d}).opened(t.Context(), heldEntry()); !errors.Is(err, model.NotFound) {
 		t.Errorf("the editor opens with %+v, %v", e, err)
 	}

@@ -31,7 +31,7 @@ func (ed *Edits) EditItem(ref model.Ref) tea.Cmd {
 		if why := noSave(s, it.Tier); why != "" {
 			return nil, model.Errorf(model.Unsupported, "edit", "%s", why)
 		}
-		kind := desk.KindOf(s, it.Tier)
+		kind := operator.DocumentKind(s, it.Tier)
 		text := it.Document().Encode(kind)
 		return &Edit{
 			What: EditItem, Store: s, Label: it.ID, Kind: kind, have: it.Meta, Original: text, Base: text,

@@ -12,6 +12,7 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
+	"memdesk/quarantine/review"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/change"
 	"memdesk/ui/tui/desk"
@@ -126,7 +127,7 @@ func (en *entries) discardHere(p *record.List[operator.QuarantineEntry]) tea.Cmd
 			left++ // live items, and entries of locked stores
 			continue
 		}
-		if e.Live == operator.LivePoisoned && !slices.Contains(poisoned, e.Store+":"+e.Source) {
+		if e.Live == review.Poisoned && !slices.Contains(poisoned, e.Store+":"+e.Source) {
 			poisoned = append(poisoned, e.Store+":"+e.Source)
 		}
 		entries[model.Ref{Store: e.Store, ID: e.ID}] = e
@@ -173,7 +174,7 @@ func (en *entries) discardDialog(s model.Store, e operator.QuarantineEntry, warn
 	lines := []text.Line{
 		{Value: esc.Sprintf("Delete the quarantine entry of %s?", esc.LineMax(e.Source, prose.MaxTitle)), Kind: text.Title},
 		{Value: esc.Sprintf("This removes 1 entry (%s bytes, rule %s) from the quarantine of the store %s. Its source stays as it is.", prose.Group(e.Bytes), esc.Line(e.Pattern), esc.Line(s.Name))},
-		{Value: esc.Sprintf("Its source is %s.", esc.Const(desk.SourceWords(e)))},
+		{Value: esc.Sprintf("Its source is %s.", esc.Const(desk.LiveWords[e.Live]))},
 	}
 	if s.Environment != "" {
 		lines = append(lines, desk.EnvironmentLine(esc, s.Environment, s.Name))
@@ -214,7 +215,7 @@ func (en *entries) stillPoisoned(ctx context.Context, of []operator.QuarantineEn
 			return nil, err
 		}
 		for _, r := range page.Entries {
-			if r.Live != operator.LivePoisoned {
+			if r.Live != review.Poisoned {
 				continue
 			}
 			sources[place{r.Store, r.Source}] = true
@@ -257,26 +258,21 @@ func (en *entries) discarded(entries map[model.Ref]operator.QuarantineEntry) fun
 
 func quarantineRecord(d *desk.Desk, e operator.QuarantineEntry) record.Row[operator.QuarantineEntry] {
 	esc := d.Esc
-	what := esc.Sprintf("%s: %s", esc.Line(e.Pattern), esc.LineMax(e.Excerpt, prose.MaxTitle))
+	what := esc.Sprintf("%s: %s", esc.Line(e.Pattern), esc.LineMax(e.Excerpt(), prose.MaxTitle))
 	tones := []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneInfo}
 	switch {
 	case e.Problem != "":
 		what = d.St.Badge(paint.ToneBad, esc.LineMax(e.Problem, prose.MaxTitle))
 		tones = append(tones, paint.ToneInfo, paint.ToneBad)
-	case e.FalsePositive:
+	case e.FalsePositive != "":
 		what = esc.Sprintf("(known false positive) %s", what)
 	}
-	live := desk.LivenessOf(e.Live)
-	tones[2] = map[operator.Liveness]paint.Tone{operator.LivePoisoned: paint.ToneBad, operator.LiveClean: paint.ToneGood, operator.LiveUnknown: paint.ToneWarn}[live]
-	now := string(live)
-	if desk.Held(e) {
-		now = "waits"
-	}
+	tones[2] = map[review.Liveness]paint.Tone{review.Poisoned: paint.ToneBad, review.Clean: paint.ToneGood, review.Unknown: paint.ToneWarn, review.Waits: paint.ToneWarn}[e.Live]
 	at := e.At
 	if at.IsZero() && e.Writer != nil { // a live item is in no quarantine, but was written
 		at = e.Writer.At
 	}
-	cells := []safetext.Text{esc.Line(e.Store), prose.NameFirst(esc, e.Source), esc.Const(now), esc.Const("?"), what}
+	cells := []safetext.Text{esc.Line(e.Store), prose.NameFirst(esc, e.Source), esc.Const(e.Live.String()), esc.Const("?"), what}
 	if d.Origins != nil {
 		who := esc.Const(desk.Nobody)
 		if e.Writer != nil {
@@ -295,33 +291,27 @@ type verdict struct {
 	kind  text.Kind
 }
 
-// waits is what a held write means.
-var waits = verdict{"it waits: nothing was written", paint.ToneWarn, text.Warn}
-
 // verdicts say what an entry still means.
-var verdicts = map[operator.Liveness]verdict{
-	operator.LivePoisoned: {"still poisoned: whoever reads the source without memdesk gets this text", paint.ToneBad, text.Bad},
-	operator.LiveClean:    {"old copy: the source is clean now, only this entry is left", paint.ToneGood, text.Field},
-	operator.LiveGone:     {"old copy: the source is gone, only this entry is left", paint.ToneGood, text.Field},
-	operator.LiveUnknown:  {"unknown: nobody could look at the source", paint.ToneWarn, text.Warn},
+var verdicts = map[review.Liveness]verdict{
+	review.Poisoned: {"still poisoned: whoever reads the source without memdesk gets this text", paint.ToneBad, text.Bad},
+	review.Clean:    {"old copy: the source is clean now, only this entry is left", paint.ToneGood, text.Field},
+	review.Gone:     {"old copy: the source is gone, only this entry is left", paint.ToneGood, text.Field},
+	review.Unknown:  {"unknown: nobody could look at the source", paint.ToneWarn, text.Warn},
+	review.Waits:    {"it waits: nothing was written", paint.ToneWarn, text.Warn},
 }
 
 // quarantineText shows an entry: the blocked text with its match under a line of why, then the rest; or all of its facts.
-func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.QuarantineDetail, err error, facts bool) *text.Page {
+func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.QuarantineEntry, err error, facts bool) *text.Page {
 	esc, st := d.Esc, d.St
-	live := desk.LivenessOf(e.Live)
 	head := []text.Line{{Value: esc.LineMax(e.Source, desk.MaxField), Kind: text.Title}}
 	if e.Problem != "" {
 		return text.NewPage(append(head, text.Line{Value: esc.LineMax(e.Problem, prose.MaxReason), Kind: text.Alert}), "")
 	}
-	means := verdicts[live]
-	if desk.Held(e) {
-		means = waits
-	}
+	means := verdicts[e.Live]
 	head = append(head,
 		text.State(st, means.tone, esc.Const(means.words)).As(means.kind),
 		text.Line{Value: esc.Sprintf("Its rule: %s (%s), at %s.", esc.LineMax(e.Pattern, prose.MaxTitle), esc.Line(e.Category), esc.Const(matchPlace(e))), Kind: text.Note})
-	if e.FalsePositive {
+	if e.FalsePositive != "" {
 		head = append(head, text.Line{Value: esc.Const("A known false positive of the scanner."), Kind: text.Note})
 	}
 	var foot []text.Line
@@ -331,11 +321,11 @@ func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.Quar
 	if noDiscardOf(d, e) == "" && !d.Spoken { // a listener has words, not keys
 		words := "`d` deletes this entry for good."
 		switch {
-		case desk.Held(e):
+		case e.Live == review.Waits:
 			words = "`e` releases it: you edit this text, and the scanner checks it. `d` deletes this entry for good."
-		case live != operator.LiveGone && e.SourceID != "":
+		case e.Live != review.Gone && e.SourceID != "":
 			edit := "edit the source"
-			if live == operator.LivePoisoned && !e.FalsePositive {
+			if e.Live == review.Poisoned && e.FalsePositive == "" {
 				edit = "edit the poison out of the source"
 			}
 			words = "`e` releases it: you " + edit + ", and the scanner checks that. `d` deletes this entry for good; the source stays as it is."
@@ -354,7 +344,7 @@ func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.Quar
 	if full.Decoded != "" && full.Decoded != full.Body {
 		head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("decoded, as the rule saw it"), Kind: text.Title}, text.Line{Value: esc.LineMax(full.Decoded, desk.MaxField)})
 	}
-	if desk.Held(e) { // what the release would do is in no text
+	if e.Live == review.Waits { // what the release would do is in no text
 		head = append(head, desk.MetaLines(esc, model.Item{Meta: full.Fields})...)
 	}
 	t := text.NewPage(append(head, text.Line{Kind: text.Blank}), full.Body)
@@ -370,11 +360,11 @@ func quarantineText(d *desk.Desk, e operator.QuarantineEntry, full operator.Quar
 }
 
 // quarantineFacts are the fields of an entry, the evidence first.
-func quarantineFacts(d *desk.Desk, e operator.QuarantineEntry, full operator.QuarantineDetail) []text.Line {
+func quarantineFacts(d *desk.Desk, e operator.QuarantineEntry, full operator.QuarantineEntry) []text.Line {
 	esc := d.Esc
 	return append([]text.Line{
-		desk.Field("matched", esc.LineMax(e.Excerpt, desk.MaxField)), desk.Field("rule", esc.LineMax(e.Pattern, desk.MaxField)),
-		desk.Field("category", esc.Line(e.Category)), desk.Field("at", esc.Const(matchPlace(e))), desk.Field("source now", esc.Const(desk.SourceWords(e))),
+		desk.Field("matched", esc.LineMax(e.Excerpt(), desk.MaxField)), desk.Field("rule", esc.LineMax(e.Pattern, desk.MaxField)),
+		desk.Field("category", esc.Line(e.Category)), desk.Field("at", esc.Const(matchPlace(e))), desk.Field("source now", esc.Const(desk.LiveWords[e.Live])),
 		desk.Field("store", esc.Line(e.Store)), desk.Field("blocked", esc.Const(desk.Changed(d, e.At))),
 		desk.Field("size", esc.Const(prose.Size(e.Bytes))), desk.Field("sha256", esc.Line(e.SHA256)), desk.Field("entry", esc.LineMax(e.ID, desk.MaxField)),
 	}, desk.MetaLines(esc, model.Item{Meta: full.Fields})...)
@@ -396,9 +386,9 @@ func tellEntry(esc safetext.Escaper, e operator.QuarantineEntry) safetext.Text {
 		return esc.Sprintf("Store %s: PROBLEM: %s.", e.Store, esc.LineMax(e.Problem, prose.MaxReason))
 	}
 	known := ""
-	if e.FalsePositive {
+	if e.FalsePositive != "" {
 		known = " A known false positive."
 	}
 	return esc.Sprintf("%s in %s, rule %s, category %s, %s; its source is %s.%s Matched: %s", esc.LineMax(e.Source, prose.MaxTitle), e.Store, e.Pattern, e.Category,
-		matchPlace(e), desk.SourceWords(e), known, esc.LineMax(e.Excerpt, prose.MaxTitle))
+		matchPlace(e), desk.LiveWords[e.Live], known, esc.LineMax(e.Excerpt(), prose.MaxTitle))
 }

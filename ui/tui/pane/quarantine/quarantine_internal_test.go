@@ -7,18 +7,19 @@ import (
 
 	"memdesk/model"
 	"memdesk/operator"
+	"memdesk/quarantine/review"
 	"memdesk/ui/tui/desk/desktest"
 	"memdesk/ui/tui/kit/text"
 )
 
 // TestAHeldWriteTellsWhatItWouldDo: its text alone does not say whether it goes into a note or into an agent's instructions.
 func TestAHeldWriteTellsWhatItWouldDo(t *testing.T) {
-	for id, want := range map[string]bool{"door/0123456789abcdef0123456789abcdef": true, "AGENT.md": false} {
-		e := operator.QuarantineEntry{ID: id, Filed: true}
-		page := quarantineText(desktest.New(), e, operator.QuarantineDetail{QuarantineEntry: e, Body: "x", Fields: []model.Field{{Name: "item", Value: "AGENT.md"}}}, nil, false)
+	for live, want := range map[review.Liveness]bool{review.Waits: true, review.Poisoned: false} {
+		e := operator.QuarantineEntry{Entry: review.Entry{ID: "x", Filed: true, Live: live, Body: "x", Fields: []model.Field{{Name: "item", Value: "AGENT.md"}}}}
+		page := quarantineText(desktest.New(), e, e, nil, false)
 		told := func(l text.Line) bool { return strings.Contains(l.Value.String(), "AGENT.md") }
 		if got := slices.ContainsFunc(page.Head, told); got != want {
-			t.Errorf("%s: it names the item: %t, want %t", id, got, want)
+			t.Errorf("%s: it names the item: %t, want %t", live, got, want)
 		}
 	}
 }
@@ -26,10 +27,9 @@ func TestAHeldWriteTellsWhatItWouldDo(t *testing.T) {
 // TestAHeldWriteWaits: nobody looked at its source, since nothing was written there; that is no failure to look.
 func TestAHeldWriteWaits(t *testing.T) {
 	d := desktest.New()
-	e := operator.QuarantineEntry{ID: "door/0123456789abcdef0123456789abcdef", Filed: true, Live: operator.LiveUnknown}
-	full := operator.QuarantineDetail{QuarantineEntry: e, Body: "x"}
+	e := operator.QuarantineEntry{Entry: review.Entry{ID: "x", Filed: true, Live: review.Waits, Body: "x"}}
 	told := tellEntry(d.Esc, e).String()
-	for _, l := range append(quarantineText(d, e, full, nil, false).Head, quarantineFacts(d, e, full)...) {
+	for _, l := range append(quarantineText(d, e, e, nil, false).Head, quarantineFacts(d, e, e)...) {
 		told += "\n" + l.Value.String()
 	}
 	for _, c := range quarantineRecord(d, e).Cells {
@@ -49,8 +49,8 @@ func TestAHeldWriteWaits(t *testing.T) {
 // what the keys do can be read below it.
 func TestTheTextBeforeTheRest(t *testing.T) {
 	d := desktest.New()
-	e := operator.QuarantineEntry{ID: "x", Filed: true, Source: "CREW.md", SourceID: "CREW.md", Live: operator.LivePoisoned}
-	page := quarantineText(d, e, operator.QuarantineDetail{QuarantineEntry: e, Body: "x"}, nil, false)
+	e := operator.QuarantineEntry{Entry: review.Entry{ID: "x", Filed: true, Source: "CREW.md", SourceID: "CREW.md", Live: review.Poisoned, Body: "x"}}
+	page := quarantineText(d, e, e, nil, false)
 	if n := len(page.Head); n != 4 { // name, verdict, rule and a blank
 		t.Errorf("%d lines above the text: %v", n, page.Head)
 	}
