@@ -71,8 +71,7 @@ func (s *Session) Copy(ctx context.Context, r *jobs.Runner, plan transfer.Plan, 
 		return res, err
 	}
 	plan.Author = func(ctx context.Context, it model.Item) context.Context {
-		row, _, known := s.WriterOfItem(plan.From, it)
-		return origin.PassingOn(ctx, row, known)
+		return origin.PassingOn(ctx, s.WriterOfItem(plan.From, it))
 	}
 	spec := jobs.Spec{Kind: string(Copy), Title: c.jobTitle(), Run: func(ctx context.Context, h *jobs.Handle) (err error) {
 		out.Summary, err = plan.Run(ctx, h, write, c.Item)

@@ -31,7 +31,7 @@ type ItemFilter struct {
 
 // Writers names the writer of an item; Session does.
 type Writers interface {
-	WriterOfItem(model.Store, model.Item) (row origin.Row, kept string, ok bool)
+	WriterOfItem(model.Store, model.Item) *origin.Written
 }
 
 // Archived says whether to list items that a store's own search skips.
@@ -125,8 +125,8 @@ func (f ItemFilter) wrote(s model.Store, it model.Item) bool {
 	if f.Writers == nil {
 		return false
 	}
-	r, _, ok := f.Writers.WriterOfItem(s, it)
-	return ok && (strings.EqualFold(r.Actor, f.Agent) || strings.EqualFold(strings.TrimPrefix(r.Actor, "agent "), f.Agent))
+	w := f.Writers.WriterOfItem(s, it)
+	return w != nil && (strings.EqualFold(w.Actor, f.Agent) || strings.EqualFold(strings.TrimPrefix(w.Actor, "agent "), f.Agent))
 }
 
 // inScope reports whether a scope is an agent's: its last part, or the value of its agent_id.

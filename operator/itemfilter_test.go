@@ -90,11 +90,11 @@ func TestItemFilterPicks(t *testing.T) {
 // writersOf names the agent ada as the writer of the items with a prefix.
 type writersOf string
 
-func (dir writersOf) WriterOfItem(_ model.Store, it model.Item) (origin.Row, string, bool) {
+func (dir writersOf) WriterOfItem(_ model.Store, it model.Item) *origin.Written {
 	if !strings.HasPrefix(it.ID, string(dir)) {
-		return origin.Row{}, "", false
+		return nil
 	}
-	return origin.Row{Writer: origin.Writer{Actor: "agent ada"}}, origin.InLedger, true
+	return &origin.Written{Row: origin.Row{Writer: origin.Writer{Actor: "agent ada"}}, Kept: origin.InLedger}
 }
 
 func field(it model.Item, name string) string {

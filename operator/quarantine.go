@@ -24,7 +24,7 @@ type QuarantinePage struct {
 // QuarantineEntry is one row of the review list.
 type QuarantineEntry struct {
 	review.Entry
-	Writer *Written // of the blocked text; nil: unknown
+	Writer *origin.Written // of the blocked text; nil: unknown
 	// Only of an entry that was read by itself.
 	Spans []Span       // where rules matched in Body, in order
 	Held  *origin.Held // the write that waits; nil for other entries
@@ -87,18 +87,14 @@ func (s *Quarantine) walk(ctx context.Context) iter.Seq[QuarantineEntry] {
 
 // writer is the writer of a blocked text: of the held write, or of the source as long as it holds the text.
 // Nil: unknown.
-func (s *Quarantine) writer(ctx context.Context, st model.Store, e review.Entry) *Written {
+func (s *Quarantine) writer(ctx context.Context, st model.Store, e review.Entry) *origin.Written {
 	if h := s.held(e); h != nil {
-		return &Written{Row: origin.Row{Store: h.Store, ID: h.Request.ID, Writer: h.Writer, At: h.At}, Kept: origin.InLedger}
+		return &origin.Written{Row: origin.Row{Store: h.Store, ID: h.Request.ID, Writer: h.Writer, At: h.At}, Kept: origin.InLedger}
 	}
 	if e.SourceID == "" || e.Live != review.Poisoned {
 		return nil
 	}
-	r, kept, ok := s.session.WriterOf(ctx, st, model.Header{ID: e.SourceID})
-	if !ok {
-		return nil
-	}
-	return &Written{Row: r, Kept: kept}
+	return s.session.WriterOf(ctx, st, model.Header{ID: e.SourceID})
 }
 
 // held is the write that an entry stands for; nil: the entry is not of this desk's shelf.

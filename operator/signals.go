@@ -168,7 +168,7 @@ func (s *Session) suspects(ctx context.Context, note func(model.Ref, error)) []r
 	}
 	var out []review.Part
 	blocked := s.Quarantine()
-	add := func(p review.Part, w *Written) {
+	add := func(p review.Part, w *origin.Written) {
 		if w != nil {
 			p.Source = s.sourceOf(w)
 			if p.Session = w.Session; p.At.IsZero() || w.Kept == origin.InLedger {
@@ -208,12 +208,8 @@ func (s *Session) suspects(ctx context.Context, note func(model.Ref, error)) []r
 			case e.Problem != "":
 				note(model.Ref{Store: m.Name, ID: e.ID}, model.Errorf(model.Internal, "quarantine", "%s", e.Problem))
 			case !seen[e.ID] && s.Flagged(e):
-				var w *Written
-				if r, kept, ok := s.WriterOfItem(m.Store, e.Item); ok {
-					w = &Written{r, kept}
-				}
 				add(review.Part{Store: m.Name, ID: e.ID, At: e.Modified, Category: review.CategorySignals, Cause: e.Score.Heaviest(),
-					Signals: e.Score.Names(), Found: e.Score.Signals, Sum: e.Score.Sum, Body: e.Body}, w)
+					Signals: e.Score.Names(), Found: e.Score.Signals, Sum: e.Score.Sum, Body: e.Body}, s.WriterOfItem(m.Store, e.Item))
 			}
 		}
 	}
@@ -223,7 +219,7 @@ func (s *Session) suspects(ctx context.Context, note func(model.Ref, error)) []r
 // sourceOf is the name under which a writer's writes can be taken back without those of others: the actor,
 // and for an agent that runs as this operator its client or claimed source, since the operator's own writes
 // have the same actor. Empty when unknown.
-func (s *Session) sourceOf(w *Written) string {
+func (s *Session) sourceOf(w *origin.Written) string {
 	switch {
 	case w.Actor == origin.Unknown:
 		return ""

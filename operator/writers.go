@@ -12,45 +12,37 @@ import (
 	"memdesk/origin"
 )
 
-// Written is the writer of an item, and where that is recorded.
-type Written struct {
-	origin.Row
-	Kept string
-}
-
-// WriterOf is the last writer of a listed item, and where that is recorded; false when unknown. The ledger is
-// asked first. The item is read only in a store with origins of its own, and where a list without revisions
+// WriterOf is the last writer of a listed item; nil when unknown. The ledger is asked first. The item is read only in a store with origins of its own, and where a list without revisions
 // has an item that was changed after the ledger's row.
-func (s *Session) WriterOf(ctx context.Context, st model.Store, h model.Header) (origin.Row, string, bool) {
+func (s *Session) WriterOf(ctx context.Context, st model.Store, h model.Header) *origin.Written {
 	changed := false
 	if s.Ledger != nil {
 		if r, ok, err := s.Ledger.Latest(st.Name, h.ID); err == nil && ok {
 			changed = h.Revision == "" && h.Modified.After(r.At)
 			if !changed && (h.Revision == "" || h.Revision == r.Revision) {
-				return r, origin.InLedger, true
+				return &origin.Written{Row: r, Kept: origin.InLedger}
 			}
 		}
 	}
 	if st.Browser == nil || st.Origin == nil && !changed {
-		return origin.Row{}, "", false
+		return nil
 	}
 	it, err := st.Browser.Read(ctx, h.ID)
 	if err != nil {
-		return origin.Row{}, "", false
+		return nil
 	}
 	return s.WriterOfItem(st, it)
 }
 
-// WriterOfItem is the writer of the text of an item that was read, and where that is recorded; false when
-// unknown.
-func (s *Session) WriterOfItem(st model.Store, it model.Item) (origin.Row, string, bool) {
+// WriterOfItem is the writer of the text of an item that was read; nil when unknown.
+func (s *Session) WriterOfItem(st model.Store, it model.Item) *origin.Written {
 	return origin.Known(s.Ledger, st, it)
 }
 
 // OriginsOf are the writes of an item through memdesk, newest first. The writer of the current text comes
 // first where it is another: by the store's word, or by the author of the file's last commit; else the writer
 // is unknown. The error is origin.Unread, beside the writes, where there may be others.
-func (s *Session) OriginsOf(ctx context.Context, st model.Store, id string) (out []Written, err error) {
+func (s *Session) OriginsOf(ctx context.Context, st model.Store, id string) (out []origin.Written, err error) {
 	if s.Ledger == nil {
 		return nil, statedir.ErrNoHome
 	}
@@ -68,23 +60,23 @@ func (s *Session) OriginsOf(ctx context.Context, st model.Store, id string) (out
 		}
 	}
 	for _, r := range rows {
-		out = append(out, Written{r, origin.InLedger})
+		out = append(out, origin.Written{Row: r, Kept: origin.InLedger})
 	}
 	return out, unread
 }
 
 // originOf is the writer of an item that memdesk did not write.
-func (s *Session) originOf(ctx context.Context, st model.Store, it model.Item) Written {
-	if r, kept, ok := s.WriterOfItem(st, it); ok {
-		return Written{r, kept}
+func (s *Session) originOf(ctx context.Context, st model.Store, it model.Item) origin.Written {
+	if w := s.WriterOfItem(st, it); w != nil {
+		return *w
 	}
 	if filepath.IsAbs(st.Location) && filepath.IsLocal(it.ID) {
 		if who, ok := gitlog.AuthorOf(ctx, filepath.Join(st.Location, it.ID)); ok {
-			return Written{origin.FromStore(st.Name, it, model.Origin{Actor: who.Name, Detail: "commit " + who.Commit, At: who.At}), origin.InGit}
+			return origin.Written{Row: origin.FromStore(st.Name, it, model.Origin{Actor: who.Name, Detail: "commit " + who.Commit, At: who.At}), Kept: origin.InGit}
 		}
 	}
-	return Written{origin.Row{Store: st.Name, ID: it.ID, Revision: it.Revision,
-		Writer: origin.Writer{Actor: origin.Unknown, Channel: origin.Unknown, Trust: origin.Untrusted}}, origin.Unknown}
+	return origin.Written{Kept: origin.Unknown, Row: origin.Row{Store: st.Name, ID: it.ID, Revision: it.Revision,
+		Writer: origin.Writer{Actor: origin.Unknown, Channel: origin.Unknown, Trust: origin.Untrusted}}}
 }
 
 // Told lists when some items were given to agents since a time, oldest first.

@@ -281,17 +281,21 @@ func (r Rules) trusted(s *model.Store, it *model.Item) bool {
 	if it == nil {
 		return false
 	}
-	was, _, known := Known(r.Ledger, *s, *it)
-	return known && was.Trust == Trusted
+	was := Known(r.Ledger, *s, *it)
+	return was != nil && was.Trust == Trusted
 }
 
 // author is the writer of a text that a change brings back, passes on or redacts: such a change makes nobody the
 // writer, and nobody's text trusted. stays is false for any other change. The redaction of an untrusted caller is a text
 // of its own: it may say anything.
 func (r Rules) author(ctx context.Context, c *model.Call, row Row, before *model.Item) (was Row, stays, known bool) {
-	if p, ok := ctx.Value(passedKey{}).(passed); ok {
-		p.row.Created = row.Created
-		return p.row, true, p.known
+	if w, ok := ctx.Value(passedKey{}).(*Written); ok {
+		if w == nil {
+			return Row{}, true, false
+		}
+		was = w.Row
+		was.Created = row.Created
+		return was, true, true
 	}
 	if ctx.Value(restoringKey{}) != nil {
 		was, known, err := r.Ledger.wrote(row.Store, row.ID, row.Revision)
@@ -304,9 +308,11 @@ func (r Rules) author(ctx context.Context, c *model.Call, row Row, before *model
 		return Row{}, false, false
 	}
 	if before != nil {
-		was, _, known = Known(r.Ledger, *c.Store, *before)
+		if w := Known(r.Ledger, *c.Store, *before); w != nil {
+			return w.Row, true, true
+		}
 	}
-	return was, true, known
+	return Row{}, true, false
 }
 
 func (r Rules) say(problem string) {

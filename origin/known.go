@@ -14,22 +14,28 @@ const (
 	InGit    = "git"
 )
 
-// Known is the writer of an item's text: from the ledger, where memdesk wrote it, else from the store's own
-// word. kept says which; false: unknown. A store's word is untrusted like any other claim.
-func Known(l *Ledger, s model.Store, it model.Item) (r Row, kept string, ok bool) {
+// Written is a write, and where it is recorded.
+type Written struct {
+	Row
+	Kept string
+}
+
+// Known is who wrote an item's text: from the ledger, where memdesk wrote it, else from the store's own word; nil when
+// unknown. A store's word is untrusted like any other claim.
+func Known(l *Ledger, s model.Store, it model.Item) *Written {
 	if l != nil {
 		if r, ok := l.Current(s.Name, it.ID, it.Revision); ok {
-			return r, InLedger, true
+			return &Written{r, InLedger}
 		}
 	}
 	if s.Origin == nil {
-		return Row{}, "", false
+		return nil
 	}
 	o, ok := s.Origin(it)
 	if !ok {
-		return Row{}, "", false
+		return nil
 	}
-	return FromStore(s.Name, it, o), InStore, true
+	return &Written{FromStore(s.Name, it, o), InStore}
 }
 
 // FromStore is a store's own word on an item, as a row.

@@ -145,16 +145,10 @@ func Restoring(ctx context.Context) context.Context {
 
 type passedKey struct{}
 
-// passed is the writer of a text that comes from another item; nobody knows it where known is false.
-type passed struct {
-	row   Row
-	known bool
-}
-
 // PassingOn marks the changes made under ctx as copies of an item: a copy by the operator must not make an
-// agent's text trusted. row is the item's own, where known.
-func PassingOn(ctx context.Context, row Row, known bool) context.Context {
-	return context.WithValue(ctx, passedKey{}, passed{row, known})
+// agent's text trusted. w is that of the item, nil where nobody knows it.
+func PassingOn(ctx context.Context, w *Written) context.Context {
+	return context.WithValue(ctx, passedKey{}, w)
 }
 
 // Instructs reports whether the text of a tier is loaded as instructions, so that nothing untrusted may enter

@@ -95,11 +95,11 @@ func (d *desk) writer(id string) string {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	r, _, ok := origin.Known(d.ledger, d.store(), it)
-	if !ok {
+	w := origin.Known(d.ledger, d.store(), it)
+	if w == nil {
 		return ""
 	}
-	return r.Actor + " " + r.Trust
+	return w.Actor + " " + w.Trust
 }
 
 func (d *desk) read(id string) string {
@@ -745,15 +745,14 @@ func TestRedactionAndCopyKeepTheWriter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	row, _, known := origin.Known(d.ledger, d.store(), it)
 	const two = "memory/two.md"
-	if err := d.retain(origin.PassingOn(ctx, row, known), two, it.Body, model.Replace); err != nil {
+	if err := d.retain(origin.PassingOn(ctx, origin.Known(d.ledger, d.store(), it)), two, it.Body, model.Replace); err != nil {
 		t.Fatal(err)
 	}
 	if w := d.writer(two); w != "planner untrusted" {
 		t.Errorf("the copy: %q", w)
 	}
-	if err := d.retain(origin.PassingOn(ctx, origin.Row{}, false), two, "copied from nobody known\n", model.Replace); err != nil {
+	if err := d.retain(origin.PassingOn(ctx, nil), two, "copied from nobody known\n", model.Replace); err != nil {
 		t.Fatal(err)
 	}
 	if w := d.writer(two); w != "" {

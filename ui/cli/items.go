@@ -123,14 +123,14 @@ func (a *app) incomplete(store string, problems []string) error {
 	return partialIf(len(problems) > 0)
 }
 
-// written reads an item and finds its writer; false when unknown.
-func (a *app) written(ctx context.Context, s model.Store, id string) (origin.Row, string, bool) {
+// written reads an item and finds its writer; nil when unknown.
+func (a *app) written(ctx context.Context, s model.Store, id string) *origin.Written {
 	if s.Browser == nil {
-		return origin.Row{}, "", false
+		return nil
 	}
 	it, err := s.Browser.Read(ctx, id)
 	if err != nil {
-		return origin.Row{}, "", false
+		return nil
 	}
 	return a.session.WriterOfItem(s, it)
 }
@@ -141,26 +141,25 @@ type writerRow struct {
 	Words  string     `json:"-" col:"ORIGIN"`
 }
 
-func newWriterRow(r origin.Row, kept string, ok bool) writerRow {
-	if !ok {
+func newWriterRow(w *origin.Written) writerRow {
+	if w == nil {
 		return writerRow{nil, origin.Unknown}
 	}
-	o := newOriginRow(r, kept)
-	return writerRow{&o, writerWords(r, kept)}
+	return writerRow{new(newOriginRow(*w)), writerWords(*w)}
 }
 
 // writerWords are actor, source and trust, without those that are not known and without a trust that the store's own
 // words say. What an agent said of itself takes nothing away.
-func writerWords(r origin.Row, kept string) string {
-	source := r.Source()
-	if r.Channel == origin.Unknown {
-		source = r.Detail
+func writerWords(w origin.Written) string {
+	source := w.Source()
+	if w.Channel == origin.Unknown {
+		source = w.Detail
 	}
-	trust := r.Trust
-	if kept == origin.InStore && slices.Contains(strings.Fields(r.Detail), trust) {
+	trust := w.Trust
+	if w.Kept == origin.InStore && slices.Contains(strings.Fields(w.Detail), trust) {
 		trust = ""
 	}
-	words := slices.DeleteFunc([]string{r.Actor, source, trust}, func(s string) bool { return s == "" || s == origin.Unknown })
+	words := slices.DeleteFunc([]string{w.Actor, source, trust}, func(s string) bool { return s == "" || s == origin.Unknown })
 	return cmp.Or(strings.Join(words, " "), origin.Unknown)
 }
 

@@ -26,7 +26,7 @@ func (a *app) originCommand() *cobra.Command {
 			all, err := s.OriginsOf(ctx, store, ref.ID)
 			unread := errors.As(err, new(origin.Unread))
 			if err == nil || unread {
-				putAll(a.table("AT", "ACTOR", "CLIENT", "FACE", "SOURCE", "TRUST", "REVISION"), "origin", all, func(o operator.Written) originRow { return newOriginRow(o.Row, o.Kept) })
+				putAll(a.table("AT", "ACTOR", "CLIENT", "FACE", "SOURCE", "TRUST", "REVISION"), "origin", all, newOriginRow)
 			}
 			if unread {
 				return &exitError{exitPartial, err}
@@ -53,10 +53,10 @@ type originRow struct {
 	Kept          string         `json:"kept"` // where the write is recorded
 }
 
-func newOriginRow(r origin.Row, kept string) originRow {
+func newOriginRow(r origin.Written) originRow {
 	return originRow{itemAt: newItemAt(r.Store, r.ID), Revision: r.Revision, Actor: r.Actor, Client: r.Client, Program: orDash(r.Program()),
 		ClientVersion: r.Version, Session: r.Session, Face: dashed(r.Face), Source: r.Source(), Channel: r.Channel, Detail: r.Detail, Trust: r.Trust,
-		At: stamp(r.At), Kept: kept}
+		At: stamp(r.At), Kept: r.Kept}
 }
 
 type takenRow struct {

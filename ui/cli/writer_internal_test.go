@@ -23,7 +23,7 @@ func TestWriterWords(t *testing.T) {
 		{origin.InLedger, "ada agent:no longer untrusted untrusted", row("ada", origin.Agent, "no longer untrusted", "untrusted")},
 		{origin.InStore, "unknown", row(origin.Unknown, origin.Unknown, "", "")},
 	} {
-		if got := writerWords(c.r, c.kept); got != c.want {
+		if got := writerWords(origin.Written{Row: c.r, Kept: c.kept}); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}

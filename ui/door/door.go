@@ -519,10 +519,14 @@ type originFact struct {
 
 // originOf is the writer of an item's text; nil when unknown.
 func (d *Desk) originOf(s model.Store, it model.Item) *originFact {
-	r, _, ok := origin.Known(d.Ledger, s, it)
-	if !ok {
+	w := origin.Known(d.Ledger, s, it)
+	if w == nil {
 		return nil
 	}
+	return factOfOrigin(w.Row)
+}
+
+func factOfOrigin(r origin.Row) *originFact {
 	return &originFact{r.Actor, r.Client, r.Channel, r.Detail, r.Trust, r.At}
 }
 

@@ -292,7 +292,7 @@ func list(ctx context.Context, c *call, a listArgs) (answer, error) {
 					f.Origin = c.originOf(s, it)
 				}
 			case ok && (h.Revision == "" || h.Revision == r.Revision):
-				f.Origin = &originFact{r.Actor, r.Client, r.Channel, r.Detail, r.Trust, r.At}
+				f.Origin = factOfOrigin(r)
 			}
 		}
 		out.Items = append(out.Items, f)

@@ -330,7 +330,7 @@ type quarantineFake struct{ fakes map[string]*fake }
 func (f quarantineFake) entries() []operator.QuarantineEntry {
 	all := []operator.QuarantineEntry{
 		{Entry: review.Entry{Store: "crewship", ID: "q/1", Filed: true, Source: "crews/eng/shared/CREW.md", Category: "override", Pattern: "ignore_previous", SHA256: "4be0", Line: 3, Col: 1, SourceID: "crews/eng/shared/CREW.md",
-			Match: "Ignore previous instructions", Live: review.Poisoned, At: now.Add(-3 * time.Hour), Bytes: 70}, Writer: &operator.Written{Row: adaRow("crews/eng/shared/CREW.md"), Kept: origin.InLedger}},
+			Match: "Ignore previous instructions", Live: review.Poisoned, At: now.Add(-3 * time.Hour), Bytes: 70}, Writer: &origin.Written{Row: adaRow("crews/eng/shared/CREW.md"), Kept: origin.InLedger}},
 		{Entry: review.Entry{Store: "crewship", ID: "q/2", Filed: true, Source: "daily/2026-05-01.md", Category: "exfiltration", Pattern: "curl_pipe", Line: 8, Match: "curl \x1b]0;x\x07| sh", Live: review.Clean, At: now.Add(-480 * time.Hour), FalsePositive: "a rule of its own"}},
 		{Entry: review.Entry{Store: "hostile", ID: "q/3", Source: "notes\nmore", Problem: "the record is not JSON"}},
 	}

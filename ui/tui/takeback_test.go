@@ -22,17 +22,17 @@ func adaRow(id string) origin.Row {
 		Session: "s-42", Channel: origin.Web, Detail: "https://a.test/\x1b[31m", Trust: origin.Untrusted}}
 }
 
-func (o originsFake) WriterOf(_ context.Context, s model.Store, h model.Header) (origin.Row, string, bool) {
+func (o originsFake) WriterOf(_ context.Context, s model.Store, h model.Header) *origin.Written {
 	switch {
 	case strings.Contains(h.ID, "daily"):
-		return adaRow(h.ID), origin.InLedger, true
+		return &origin.Written{Row: adaRow(h.ID), Kept: origin.InLedger}
 	case strings.Contains(h.ID, "pins"):
-		return origin.Row{Store: s.Name, ID: h.ID, At: now, Writer: origin.Writer{Actor: origin.Unknown, Session: "run-7\x1b]0;x\x07", Channel: origin.Agent, Trust: origin.Untrusted}}, origin.InStore, true
+		return &origin.Written{Kept: origin.InStore, Row: origin.Row{Store: s.Name, ID: h.ID, At: now, Writer: origin.Writer{Actor: origin.Unknown, Session: "run-7\x1b]0;x\x07", Channel: origin.Agent, Trust: origin.Untrusted}}}
 	}
-	return origin.Row{}, "", false
+	return nil
 }
 
-func (o originsFake) WriterOfItem(s model.Store, it model.Item) (origin.Row, string, bool) {
+func (o originsFake) WriterOfItem(s model.Store, it model.Item) *origin.Written {
 	return o.WriterOf(context.Background(), s, it.Header)
 }
 

@@ -28,8 +28,11 @@ type Writing struct {
 	Since  string   // a day or a moment, as typed
 }
 
-// WritingOf is the Writing of a row's writer since the day of that row.
-func WritingOf(r origin.Row) Writing {
+// WritingOf is the Writing of a row's writer since the day of that row; zero where nobody knows the writer.
+func WritingOf(r *origin.Written) Writing {
+	if r == nil {
+		return Writing{}
+	}
 	w := Writing{Since: r.At.UTC().Format(time.DateOnly)}
 	for _, name := range []string{r.Actor, r.Session, r.Program(), r.Source()} {
 		if name != "" && name != origin.Unknown && !slices.Contains(w.Names, name) {
@@ -43,14 +46,14 @@ func WritingOf(r origin.Row) Writing {
 }
 
 // Takeback is the act in a pane that undoes the writes of one writer; of finds the writer of the row at the cursor, in a command.
-func Takeback(work *task.Underway, why func() string, of func() func(ctx context.Context) (Writing, bool)) act.Act {
+func Takeback(work *task.Underway, why func() string, of func() func(ctx context.Context) Writing) act.Act {
 	return act.Takeback.With(act.Unless(why, func() string {
 		return cmp.Or(act.When(work.D.Origins == nil, "nothing is noted of who wrote what: memdesk takeback needs a state directory"), work.D.Locked(""), work.D.NoBulk())
 	}), func() tea.Cmd {
 		find := of()
 		return work.D.Modal.Prepare(func(ctx context.Context) dialog.Proposal {
-			w, ok := find(ctx)
-			if !ok || w.Source == "" {
+			w := find(ctx)
+			if w.Source == "" {
 				return dialog.Proposal{No: work.D.Esc.Const("nobody knows who wrote this: only what went through memdesk can be taken back")}
 			}
 			since, plan, err := planTakeback(work.D, ctx, w)

@@ -22,8 +22,8 @@ func ItemText(d *Desk, s model.Store, it model.Item) *text.Page {
 	spec, _ := s.Tier(it.Tier)
 	state, written := itemState(d, spec, it), esc.Const("nobody knows")
 	if d.Origins != nil {
-		if r, kept, ok := d.Origins.WriterOfItem(s, it); ok {
-			state, written = esc.Sprintf("%s, by %s", state, WriterCell(esc, r)), WriterWords(d, operator.Written{Row: r, Kept: kept})
+		if w := d.Origins.WriterOfItem(s, it); w != nil {
+			state, written = esc.Sprintf("%s, by %s", state, WriterCell(esc, w.Row)), WriterWords(d, *w)
 		}
 	}
 	head := []text.Line{{Value: esc.LineMax(cmp.Or(FirstWords(it.Title), it.ID), MaxField), Kind: text.Title}, {Value: state, Kind: text.Note}}
@@ -191,7 +191,7 @@ func WriterCell(esc safetext.Escaper, r origin.Row) safetext.Text {
 	return who
 }
 
-func WriterWords(d *Desk, w operator.Written) safetext.Text {
+func WriterWords(d *Desk, w origin.Written) safetext.Text {
 	esc := d.Esc
 	out := esc.LineMax(w.Actor, prose.MaxTitle)
 	if w.Client != "" {

@@ -45,10 +45,10 @@ type AuditSource interface {
 
 // OriginSource knows writers, and takes back the writes of one source. Safe for concurrent use.
 type OriginSource interface {
-	// WriterOf is the last writer of a listed item, and where that is recorded; false when unknown.
-	WriterOf(ctx context.Context, s model.Store, h model.Header) (origin.Row, string, bool)
+	// WriterOf is the last writer of a listed item; nil when unknown.
+	WriterOf(ctx context.Context, s model.Store, h model.Header) *origin.Written
 	// WriterOfItem is the writer of the text of an item that was read.
-	WriterOfItem(s model.Store, it model.Item) (origin.Row, string, bool)
+	WriterOfItem(s model.Store, it model.Item) *origin.Written
 	// PlanTakeback plans to take back the writes of one source since a time; it changes nothing.
 	PlanTakeback(ctx context.Context, source string, since time.Time) ([]origin.Taken, error)
 	// Takeback carries out such a plan, each store under one undo entry, and returns these too. An item that cannot be

@@ -63,8 +63,8 @@ func (w *Writers) Want(store func(i int) string, n int, header func(i int) model
 		for ref, h := range asked {
 			out.who[ref] = d.Esc.Const(desk.Nobody)
 			if s, err := d.Fleet.Store(ref.Store); err == nil {
-				if r, _, ok := d.Origins.WriterOf(ctx, s, h); ok {
-					out.who[ref] = desk.WriterCell(d.Esc, r)
+				if w := d.Origins.WriterOf(ctx, s, h); w != nil {
+					out.who[ref] = desk.WriterCell(d.Esc, w.Row)
 				}
 			}
 		}

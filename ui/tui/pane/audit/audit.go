@@ -95,9 +95,9 @@ func events(d *pane.Bench, of model.Ref) record.Kind[operator.AuditEvent] {
 		return []act.Act{change.Takeback(d.Work, act.Unless(p.None, func() string {
 			r, _ := p.Window.Current()
 			return act.When(!wrote(r.Raw), "nothing was written here; at a retain it takes back what its writer wrote")
-		}), func() func(context.Context) (change.Writing, bool) {
+		}), func() func(context.Context) change.Writing {
 			r, _ := p.Window.Current()
-			return func(ctx context.Context) (change.Writing, bool) { return writingOfEvent(d.Desk, ctx, r.Raw) }
+			return func(ctx context.Context) change.Writing { return writingOfEvent(d.Desk, ctx, r.Raw) }
 		})}
 	}
 	return kind
@@ -109,9 +109,9 @@ func wrote(e operator.AuditEvent) bool {
 }
 
 // writingOfEvent is the writer of an event; the log writes "agent NAME", a door notes NAME alone.
-func writingOfEvent(d *desk.Desk, ctx context.Context, e operator.AuditEvent) (change.Writing, bool) {
+func writingOfEvent(d *desk.Desk, ctx context.Context, e operator.AuditEvent) change.Writing {
 	if e.Noted || e.Actor == "" {
-		return change.Writing{}, false
+		return change.Writing{}
 	}
 	w := change.Writing{Source: e.Actor, Names: []string{e.Actor}, Since: e.At.UTC().Format(time.DateOnly)}
 	if name, ok := strings.CutPrefix(e.Actor, "agent "); ok {
@@ -120,7 +120,7 @@ func writingOfEvent(d *desk.Desk, ctx context.Context, e operator.AuditEvent) (c
 			w.Source = name
 		}
 	}
-	return w, true
+	return w
 }
 
 func auditRecord(d *desk.Desk, e operator.AuditEvent) record.Row[operator.AuditEvent] {

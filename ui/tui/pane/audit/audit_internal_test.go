@@ -32,7 +32,7 @@ func TestWriterBesideADamagedLine(t *testing.T) {
 	for _, source := range []string{"agent bo", "bo"} {
 		d := desktest.New()
 		d.Origins = noted{source: source}
-		if w, _ := writingOfEvent(d, t.Context(), operator.AuditEvent{Actor: "agent bo"}); w.Source != source {
+		if w := writingOfEvent(d, t.Context(), operator.AuditEvent{Actor: "agent bo"}); w.Source != source {
 			t.Errorf("it is noted as %q, and the writer is %q", source, w.Source)
 		}
 	}

@@ -63,14 +63,9 @@ func New(d *pane.Bench, at int, stories *Stories) desk.Listing {
 		out := []act.Act{
 			act.Release.With(act.Unless(p.None, func() string { return edit.NoRelease(d.Desk, p.Here()) }), func() tea.Cmd { return d.Edits.Release(p.Here()) }),
 			act.Delete.With(func() string { return en.noDiscard(p) }, func() tea.Cmd { return en.discardHere(p) }),
-			change.Takeback(d.Work, p.None, func() func(context.Context) (change.Writing, bool) {
-				e := p.Here()
-				return func(context.Context) (change.Writing, bool) {
-					if e.Writer == nil {
-						return change.Writing{}, false
-					}
-					return change.WritingOf(e.Writer.Row), true
-				}
+			change.Takeback(d.Work, p.None, func() func(context.Context) change.Writing {
+				w := change.WritingOf(p.Here().Writer)
+				return func(context.Context) change.Writing { return w }
 			}),
 			act.Stories.With(stories.refusal, func() tea.Cmd { return d.Frame.Beside("Stories", false, stories.List) }),
 		}

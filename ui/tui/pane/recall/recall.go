@@ -426,15 +426,14 @@ func (p *Pane) Bindings() []act.Act {
 }
 
 // writerHere finds who wrote the item of the hit at the cursor.
-func (p *Pane) writerHere() func(context.Context) (change.Writing, bool) {
+func (p *Pane) writerHere() func(context.Context) change.Writing {
 	h, _ := p.window.Current()
-	return func(ctx context.Context) (change.Writing, bool) {
+	return func(ctx context.Context) change.Writing {
 		s, err := p.d.Fleet.Store(h.Store)
 		if err != nil {
-			return change.Writing{}, false
+			return change.Writing{}
 		}
-		r, _, ok := p.d.Origins.WriterOf(ctx, s, model.Header{ID: h.Hit.ID})
-		return change.WritingOf(r), ok
+		return change.WritingOf(p.d.Origins.WriterOf(ctx, s, model.Header{ID: h.Hit.ID}))
 	}
 }
 
