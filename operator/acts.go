@@ -62,40 +62,44 @@ func (s *Session) Preview(ctx context.Context, store, id string) (warnings []str
 	return s.Undo.Preview(ctx, st, id)
 }
 
-// Falls names the items that go along with the items of ids, taken together: an edge between two of them may
-// fall with neither alone.
-func (s *Session) Falls(ctx context.Context, store string, ids []string) ([]string, error) {
-	st, err := s.Fleet.Store(store)
-	if err != nil || st.Falls == nil {
-		return nil, err
-	}
-	falls, err := st.Falls(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]string, len(falls))
-	for i, f := range falls {
-		out[i] = f.ID
-	}
-	return out, nil
+// Fallen are the items of a store that go along with others.
+type Fallen struct {
+	Store string
+	IDs   []string
 }
 
-// FallsOf is Falls for items of several stores, by store, in the order in which the stores are named.
-func (s *Session) FallsOf(ctx context.Context, refs []model.Ref) (stores []string, falls map[string][]string, err error) {
+// FallsOf names the items that go along with the items of refs, taken together: an edge between two of them may fall
+// with neither alone. Stores come in the order in which refs name them; one in which nothing falls is left out.
+func FallsOf(ctx context.Context, fleet *backends.Fleet, refs []model.Ref) (out []Fallen, err error) {
 	ids := map[string][]string{}
+	var stores []string
 	for _, r := range refs {
 		if ids[r.Store] == nil {
 			stores = append(stores, r.Store)
 		}
 		ids[r.Store] = append(ids[r.Store], r.ID)
 	}
-	falls = map[string][]string{}
-	for _, store := range stores {
-		if falls[store], err = s.Falls(ctx, store, ids[store]); err != nil {
-			break
+	for _, name := range stores {
+		s, err := fleet.Store(name)
+		if err != nil {
+			return out, err
+		}
+		if s.Falls == nil {
+			continue
+		}
+		falls, err := s.Falls(ctx, ids[name])
+		if err != nil {
+			return out, err
+		}
+		if len(falls) > 0 {
+			here := Fallen{Store: name}
+			for _, f := range falls {
+				here.IDs = append(here.IDs, f.ID)
+			}
+			out = append(out, here)
 		}
 	}
-	return stores, falls, err
+	return out, nil
 }
 
 // Forget removes one item, and keeps it for undo. It is Conflict when the item is not at req.IfMatch; an

@@ -55,9 +55,9 @@ var reading = []string{
 	"Session.Open", "Session.Close", "Session.May", "Session.Allow", "Session.Look", "Session.Role", "Session.Unwritable", "Session.Writer",
 	"Session.Refused", "Session.Writes", "Writes.Provider", "Session.AuditTrail", "Session.Quarantine", "Session.Conflicts", "Session.Erasures", "Session.Journal",
 	"Session.Jobs", "Session.Notices", "Session.DueSoon", "Session.ConflictOptions", "Session.Redundant", "Session.Preview",
-	"Session.Falls", "Session.Undos", "Session.PlanTakeback", "Session.WriterOf", "Session.WriterOfItem", "Session.Told", "Session.Calibration", "Session.Difference", "Session.Family", "Session.Flagged", "Session.HeldScore",
+	"Session.Undos", "Session.PlanTakeback", "Session.WriterOf", "Session.WriterOfItem", "Session.Told", "Session.Calibration", "Session.Difference", "Session.Family", "Session.Flagged", "Session.HeldScore",
 	"Session.Planted", "Session.Stories", "Session.Withheld", "Session.Survey", "Session.Explain", "Session.Anchoring",
-	"Session.FallsOf", "Session.OriginsOf", "Session.Watch", "Session.AskWitness",
+	"Session.OriginsOf", "Session.Watch", "Session.AskWitness",
 	"Session.TryCopy",      // a dry run
 	"Session.Replay",       // into a scratch store
 	"Session.CloseOrphans", // only records that the outcome of another process's act is unknown

@@ -97,12 +97,12 @@ func (a *app) sayFalls(ctx context.Context, s *operator.Session, refs []model.Re
 			return nil, err
 		}
 	}
-	stores, falls, err := s.FallsOf(ctx, refs)
-	for _, store := range stores {
-		if len(falls[store]) > 0 && len(refs) > 1 {
-			a.sayf("%s: %s", store, undo.FallWords(falls[store]))
+	falls, err := operator.FallsOf(ctx, s.Fleet, refs)
+	for _, f := range falls {
+		if len(refs) > 1 {
+			a.sayf("%s: %s", f.Store, undo.FallWords(f.IDs))
 		}
-		all = append(all, falls[store]...)
+		all = append(all, f.IDs...)
 	}
 	return all, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/prose"
@@ -114,47 +115,30 @@ func conflictText(d *desk.Desk, ctx context.Context, ref model.Ref, since string
 
 // fallsWith says per store what goes along with these items: an edge may fall with neither of two alone.
 func fallsWith(d *desk.Desk, ctx context.Context, items []Target) ([]text.Line, error) {
-	byStore := map[string][]string{}
-	var order []string
-	for _, t := range items {
-		if byStore[t.Ref.Store] == nil {
-			order = append(order, t.Ref.Store)
-		}
-		byStore[t.Ref.Store] = append(byStore[t.Ref.Store], t.Ref.ID)
+	refs := make([]model.Ref, len(items))
+	for i, t := range items {
+		refs[i] = t.Ref
+	}
+	falls, err := operator.FallsOf(ctx, d.Fleet, refs)
+	if err != nil {
+		return nil, err
 	}
 	var out []text.Line
-	for _, name := range order {
-		s, err := d.Fleet.Store(name)
-		if err != nil {
-			return nil, err
+	for _, f := range falls {
+		why, noun := "", undo.FallNoun(f.IDs)
+		if noun == "relation" {
+			why = ", left with fewer than two members"
 		}
-		if s.Falls == nil {
-			continue
-		}
-		falls, err := s.Falls(ctx, byStore[name])
-		if err != nil {
-			return nil, err
-		}
-		if n := int64(len(falls)); n > 0 {
-			why, ids := "", make([]string, n)
-			for i, f := range falls {
-				ids[i] = f.ID
-			}
-			noun := undo.FallNoun(ids)
-			if noun == "relation" {
-				why = ", left with fewer than two members"
-			}
-			out = append(out, text.Line{Value: d.Esc.Sprintf("With them %s of %s%s: %s.", prose.Plural(n, noun), name, why, fallNames(d.Esc, falls)), Kind: text.Alert})
-		}
+		out = append(out, text.Line{Value: d.Esc.Sprintf("With them %s of %s%s: %s.", prose.Plural(len(f.IDs), noun), f.Store, why, fallNames(d.Esc, f.IDs)), Kind: text.Alert})
 	}
 	return out, nil
 }
 
-func fallNames(esc safetext.Escaper, falls []model.Fall) safetext.Text {
+func fallNames(esc safetext.Escaper, falls []string) safetext.Text {
 	const named = 3
-	out := esc.LineMax(falls[0].ID, prose.MaxTitle)
+	out := esc.LineMax(falls[0], prose.MaxTitle)
 	for _, f := range falls[1:min(len(falls), named)] {
-		out = esc.Sprintf("%s, %s", out, esc.LineMax(f.ID, prose.MaxTitle))
+		out = esc.Sprintf("%s, %s", out, esc.LineMax(f, prose.MaxTitle))
 	}
 	if more := int64(len(falls)) - named; more > 0 {
 		out = esc.Sprintf("%s and %s more", out, prose.Group(more))
