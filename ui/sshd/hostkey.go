@@ -10,11 +10,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"golang.org/x/crypto/ssh"
 
 	"memdesk/internal/atomicfile"
+	"memdesk/internal/privatefile"
 )
 
 // HostKey reads the server's key, or makes it with mode 0600. A key that others may read is refused: its
@@ -46,26 +46,11 @@ func HostKey(path string) (ssh.Signer, error) {
 }
 
 func readHostKey(path string) (ssh.Signer, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	b, err := privatefile.Read(path, privatefile.Unreadable, maxKeyFile)
 	if err != nil {
 		return nil, fmt.Errorf("the host key cannot be read: %w", atomicfile.Pathless(err))
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("the host key cannot be read: %w", atomicfile.Pathless(err))
-	case !info.Mode().IsRegular():
-		return nil, errors.New("the host key is no regular file")
-	case info.Mode().Perm()&0o077 != 0:
-		return nil, fmt.Errorf("the host key is open to others (mode %04o); run chmod 600 on it", info.Mode().Perm())
-	}
-	b := make([]byte, 64<<10)
-	n, err := f.Read(b)
-	if err != nil {
-		return nil, fmt.Errorf("the host key cannot be read: %w", atomicfile.Pathless(err))
-	}
-	signer, err := ssh.ParsePrivateKey(b[:n])
+	signer, err := ssh.ParsePrivateKey(b)
 	if err != nil {
 		return nil, errors.New("the host key is no private key without a passphrase")
 	}

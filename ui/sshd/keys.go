@@ -29,7 +29,7 @@ const (
 // key a reader: environment="MEMDESK_ROLE=readonly".
 const RoleVariable = "MEMDESK_ROLE"
 
-// maxKeyFile bounds an authorized_keys file.
+// maxKeyFile bounds a file of keys.
 const maxKeyFile = 1 << 20
 
 // AuthorizedKey is one line of the file.

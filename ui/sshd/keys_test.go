@@ -3,6 +3,7 @@ package sshd_test
 import (
 	"crypto/ed25519"
 	"crypto/rand"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"memdesk/internal/privatefile"
 	"memdesk/ui/sshd"
 )
 
@@ -159,7 +161,7 @@ func TestHostKey(t *testing.T) {
 	if err := os.Chmod(path, 0o640); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := sshd.HostKey(path); err == nil || !strings.Contains(err.Error(), "open to others") {
+	if _, err := sshd.HostKey(path); err == nil || !errors.Is(err, privatefile.ErrShared) {
 		t.Errorf("a key that others can read: %v", err)
 	}
 }
