@@ -46,7 +46,12 @@ func (l *commandLine) Verbs() []act.Act {
 		{Verb: "conflicts", Args: "[WORDS]", Doc: "second copies of items, filtered by these words", Examples: []string{"conflicts", "1; then: why it is a conflict, and what differs"}, Ask: l.runRecords(PaneConflicts)},
 		{Verb: "erasure", Args: "[WORDS]", Doc: "requests to be forgotten, filtered by these words", Examples: []string{"erasure", "1; then: its state, its run, what there is to do"}, Ask: l.runRecords(PaneErasure)},
 		{Verb: "health", Doc: "every provider", Examples: []string{"health", "1; then: latency, last success, fill against caps, what it can and cannot do"}, Do: to(PaneHealth)},
-		{Verb: "tiers", Args: "[WORDS]", Doc: "stores, scopes and tiers, those with these words", Examples: []string{"tiers graph"}, Ask: func(words string) tea.Cmd { return tea.Batch(l.goTo(PaneTiers), l.a.Tiers.Narrow(words)) }},
+		{Verb: "tiers", Args: "[WORDS]", Doc: "stores, scopes and tiers, those with these words", Examples: []string{"tiers graph"}, Ask: func(words string) tea.Cmd {
+			if words == "" { // a list of items stays
+				return l.goTo(PaneTiers)
+			}
+			return tea.Batch(l.goTo(PaneTiers), l.a.Tiers.Narrow(words))
+		}},
 		create,
 		{Verb: "undo", Args: "[ENTRY]", Doc: "what can be put back, or one entry of it", Ask: l.runUndo},
 		{Verb: "jobs", Doc: "long work of this console and of others: progress, outcomes, C stops", Do: w.OpenJobs},

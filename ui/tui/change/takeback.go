@@ -45,16 +45,29 @@ func WritingOf(r *origin.Written) Writing {
 	return w
 }
 
-// Takeback is the act in a pane that undoes the writes of one writer; of finds the writer of the row at the cursor, in a command.
-func Takeback(work *task.Underway, why func() string, of func() func(ctx context.Context) Writing) act.Act {
+// Writer finds a writer, in a command.
+type Writer func(ctx context.Context) Writing
+
+// Known is a writer who is known already; nil: nobody is.
+func (w Writing) Known() Writer {
+	if w.Source == "" {
+		return nil
+	}
+	return func(context.Context) Writing { return w }
+}
+
+const nobodyKnows = "nobody knows who wrote this: only writes through memdesk can be taken back"
+
+// Takeback is the act in a pane that undoes the writes of one writer; of is that of the row at the cursor, nil: nobody knows who.
+func Takeback(work *task.Underway, why func() string, of func() Writer) act.Act {
 	return act.Takeback.With(act.Unless(why, func() string {
 		return cmp.Or(act.When(work.D.Origins == nil, "nothing is noted of who wrote what: memdesk takeback needs a state directory"), work.D.Locked(""), work.D.NoBulk())
-	}), func() tea.Cmd {
+	}, func() string { return act.When(of() == nil, nobodyKnows) }), func() tea.Cmd {
 		find := of()
 		return work.D.Modal.Prepare(func(ctx context.Context) dialog.Proposal {
 			w := find(ctx)
 			if w.Source == "" {
-				return dialog.Proposal{No: work.D.Esc.Const("nobody knows who wrote this: only what went through memdesk can be taken back")}
+				return dialog.Proposal{No: work.D.Esc.Const(nobodyKnows)}
 			}
 			since, plan, err := planTakeback(work.D, ctx, w)
 			if err == nil && len(plan) == 0 { // a store's own word on its writer is not noted

@@ -145,6 +145,11 @@ func (l *linear) acts() []act.Act {
 	return slices.DeleteFunc(l.a.Front().Bindings(), func(k act.Act) bool { return k.Verb == "" })
 }
 
+// tiers lists the stores, counted anew: no count is repeated where nothing is drawn.
+func (l *linear) tiers(words string) tea.Cmd {
+	return tea.Batch(l.a.Enter(tui.PaneTiers), l.a.Tiers.Narrow(words), l.a.Tiers.Overview.Refresh())
+}
+
 // health asks the stores; how full the tiers are comes first.
 func (l *linear) health(string) tea.Cmd {
 	l.drain(l.a.Tiers.Overview.Refresh())

@@ -186,4 +186,5 @@ func (l *linear) jobEnded(b *task.Bulk) {
 		return
 	}
 	l.a.Side = l.board.side
+	l.stale = b.Then == nil // else it only looked
 }

@@ -13,7 +13,7 @@ import (
 // heard are the acts that are done otherwise where nothing is drawn: a row, a text and the help are read out.
 func (l *linear) heard() map[string]func(string) tea.Cmd {
 	return map[string]func(string) tea.Cmd{
-		"health": l.health, act.Open.Verb: l.open, "go": l.open, act.Next.Verb: l.next, act.More.Verb: l.goOn,
+		"health": l.health, "tiers": l.tiers, act.Open.Verb: l.open, "go": l.open, act.Next.Verb: l.next, act.More.Verb: l.goOn,
 		act.Mark.Verb: l.mark, act.Unmark.Verb: l.unmark, "lock": l.lock, act.Help.Verb: l.help,
 	}
 }

@@ -92,7 +92,7 @@ type Traits[T any] struct {
 	Badge int                                         // the column of a state with a sign, from 1, sorted worst first; 0: none
 	Worst bool                                        // a list of one page begins with the worst state, a longer one as its source has it
 	Less  map[int]func(a, b T) int                    // orders by column, where text order is wrong; nil: none needed
-	Store func(raw T) string                          // the row's store; nil: not of one store
+	Store func(raw T) string                          // the row's store, of which one detail is read at a time; nil: not of one store
 	Poll  bool                                        // the source reports no changes: the list is polled
 	Lay   func(p *List[T])                            // called before a detail is asked for; may be nil
 	Facts func(ctx context.Context, raw T) *text.Page // all fields of a row, behind i; nil: the detail has them

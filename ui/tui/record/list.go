@@ -251,7 +251,7 @@ func (k *Kind[T]) words(filter string) string {
 
 // wanted is the detail of a row.
 func (p *List[T]) wanted(r Row[T]) text.Wanted {
-	w := text.Wanted{Key: r.Key, Terms: text.SearchWords(p.Kind.words(p.Query))}
+	w := text.Wanted{Key: r.Key, Source: r.Key, Terms: text.SearchWords(p.Kind.words(p.Query))}
 	if p.Kind.Store != nil {
 		w.Source = p.Kind.Store(r.Raw)
 	}

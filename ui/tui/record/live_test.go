@@ -65,6 +65,18 @@ func TestDetailFollowsItsRow(t *testing.T) {
 	}
 }
 
+// TestADetailThatHangs must not hold up that of the next row, where rows are of no store.
+func TestADetailThatHangs(t *testing.T) {
+	d := desktest.New()
+	p := New(d, Kind[string]{Columns: []Column{{Title: "TOY"}}, Detail: func(context.Context, string) *text.Page { return text.NewPage(nil, "") }})
+	p.Window.Rows = []Row[string]{{Key: "kite", Cells: []safetext.Text{d.Esc.Line("kite")}}, {Key: "ball", Cells: []safetext.Text{d.Esc.Line("ball")}}}
+	p.Show() // nobody runs it
+	p.Window.Sel = 1
+	if p.Show() == nil {
+		t.Error("the detail of the second row waits for that of the first")
+	}
+}
+
 // TestAnIncompleteListIsNotEmpty: what could not be looked at is no all-clear, on a screen and read out.
 func TestAnIncompleteListIsNotEmpty(t *testing.T) {
 	d := desktest.New()

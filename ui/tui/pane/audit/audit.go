@@ -95,8 +95,11 @@ func events(d *pane.Bench, of model.Ref) record.Kind[operator.AuditEvent] {
 		return []act.Act{change.Takeback(d.Work, act.Unless(p.None, func() string {
 			r, _ := p.Window.Current()
 			return act.When(!wrote(r.Raw), "nothing was written here; at a retain it takes back what its writer wrote")
-		}), func() func(context.Context) change.Writing {
+		}), func() change.Writer {
 			r, _ := p.Window.Current()
+			if r.Raw.Actor == "" {
+				return nil
+			}
 			return func(ctx context.Context) change.Writing { return writingOfEvent(d.Desk, ctx, r.Raw) }
 		})}
 	}
@@ -110,9 +113,6 @@ func wrote(e operator.AuditEvent) bool {
 
 // writingOfEvent is the writer of an event; the log writes "agent NAME", a door notes NAME alone.
 func writingOfEvent(d *desk.Desk, ctx context.Context, e operator.AuditEvent) change.Writing {
-	if e.Noted || e.Actor == "" {
-		return change.Writing{}
-	}
 	w := change.Writing{Source: e.Actor, Names: []string{e.Actor}, Since: e.At.UTC().Format(time.DateOnly)}
 	if name, ok := strings.CutPrefix(e.Actor, "agent "); ok {
 		w.Names = append(w.Names, name)

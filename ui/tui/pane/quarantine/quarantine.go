@@ -63,10 +63,7 @@ func New(d *pane.Bench, at int, stories *Stories) desk.Listing {
 		out := []act.Act{
 			act.Release.With(act.Unless(p.None, func() string { return edit.NoRelease(d.Desk, p.Here()) }), func() tea.Cmd { return d.Edits.Release(p.Here()) }),
 			act.Delete.With(func() string { return en.noDiscard(p) }, func() tea.Cmd { return en.discardHere(p) }),
-			change.Takeback(d.Work, p.None, func() func(context.Context) change.Writing {
-				w := change.WritingOf(p.Here().Writer)
-				return func(context.Context) change.Writing { return w }
-			}),
+			change.Takeback(d.Work, p.None, func() change.Writer { return change.WritingOf(p.Here().Writer).Known() }),
 			act.Stories.With(stories.refusal, func() tea.Cmd { return d.Frame.Beside("Stories", false, stories.List) }),
 		}
 		if p.Full { // nobody sees what is marked under a page

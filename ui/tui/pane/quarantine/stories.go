@@ -95,10 +95,7 @@ func storyKind(sa *Stories) record.Kind[review.Story] {
 	kind.Detail = func(ctx context.Context, s review.Story) *text.Page { return sa.detail(ctx, s) }
 	kind.Keys = func(p *record.List[review.Story]) []act.Act {
 		return []act.Act{
-			change.Takeback(sa.D.Work, p.None, func() func(context.Context) change.Writing {
-				w := writingOfStory(p.Here())
-				return func(context.Context) change.Writing { return w }
-			}),
+			change.Takeback(sa.D.Work, p.None, func() change.Writer { return writingOfStory(p.Here()).Known() }),
 			act.Harmless.With(func() string {
 				return cmp.Or(p.None(), sa.D.Locked(""), act.When(blocked(p.Here()) == len(p.Here().Parts), "a scanner blocks all of it: release what is harmless in 4 Quarantine"))
 			}, func() tea.Cmd { return sa.askHarmless(p.Here()) }),

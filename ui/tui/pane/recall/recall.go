@@ -426,8 +426,11 @@ func (p *Pane) Bindings() []act.Act {
 }
 
 // writerHere finds who wrote the item of the hit at the cursor.
-func (p *Pane) writerHere() func(context.Context) change.Writing {
+func (p *Pane) writerHere() change.Writer {
 	h, _ := p.window.Current()
+	if p.who.Cell(h.ref()).String() == desk.Nobody {
+		return nil
+	}
 	return func(ctx context.Context) change.Writing {
 		s, err := p.d.Fleet.Store(h.Store)
 		if err != nil {

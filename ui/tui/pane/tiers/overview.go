@@ -183,6 +183,7 @@ func (o *overview) foldToFit() {
 		}
 		if len(o.drawn(o.stored(), false)) > room {
 			o.foldStores()
+			o.unfoldTo(o.wanted)
 			o.Refit()
 		}
 	}
@@ -231,14 +232,19 @@ func (o *overview) changed() tea.Cmd {
 // goTo puts the cursor on the row of a place: a return from a list ends at that list's row.
 func (o *overview) goTo(at desk.ScopeOf) tea.Cmd {
 	o.wanted = at
-	o.begun = o.begun || !o.d.Spoken || len(o.Tallies) > 0 // what was not counted yet nobody has heard
+	o.begun = o.begun || len(o.Tallies) > 0 // nobody has read what was not counted yet
+	o.unfoldTo(at)
+	o.Window.Fetch = o.Fetcher()
+	return o.changed()
+}
+
+// unfoldTo unfolds the rows above a place.
+func (o *overview) unfoldTo(at desk.ScopeOf) {
 	for _, above := range []desk.ScopeOf{{Store: at.Store}, {Store: at.Store, Scope: at.Scope}} {
 		if above != at {
 			delete(o.folded, above)
 		}
 	}
-	o.Window.Fetch = o.Fetcher()
-	return o.changed()
 }
 
 // near is the distance of a row from the wanted one, as near as the counts allow.

@@ -98,13 +98,10 @@ func (p *Pane) ItemHere() model.Ref {
 // Filtered reports whether the list of items has a filter, which esc takes off first.
 func (p *Pane) Filtered() bool { return p.Depth() == 1 && p.Items.Query != "" }
 
-// Narrow shows the stores, scopes and tiers with these words; without words a screen stays as it is.
+// Narrow shows the stores, scopes and tiers with these words.
 func (p *Pane) Narrow(words string) tea.Cmd {
-	if words == "" && !p.d.Spoken {
-		return nil
-	}
 	p.show(p.Overview)
-	return tea.Batch(p.Overview.Apply(words), p.Overview.Refresh())
+	return p.Overview.Apply(words)
 }
 
 // OpenList goes to the items of a place; where it cannot, it says why.

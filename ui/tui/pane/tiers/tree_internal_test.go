@@ -126,7 +126,12 @@ func TestTheTreeBeginsWithTheStores(t *testing.T) {
 		{"one store has no overview", 3, []backends.Member{a}, nil, 4},
 		{"the cursor was moved", 8, []backends.Member{a, b}, func(o *overview) { o.Move(1) }, 8},
 		{"everything was unfolded", 8, []backends.Member{a, b}, func(o *overview) { o.foldAll(); o.foldAll() }, 8},
-		{"a list was left", 8, []backends.Member{a, b}, func(o *overview) { o.goTo(desk.ScopeOf{Store: "b", Tier: "3"}) }, 8},
+		{"a list was left: its store stays open", 8, []backends.Member{a, b}, func(o *overview) { o.goTo(desk.ScopeOf{Store: "b", Tier: "3"}) }, 5},
+		{"words were looked for: that counts nothing anew", 8, []backends.Member{a}, func(o *overview) {
+			if o.p.Narrow("1"); len(o.running) > 0 {
+				t.Error("a filter counts the stores")
+			}
+		}, 4},
 	} {
 		p := New(pane.NewBench(desktest.New(c.stores...)), 0)
 		p.Resize(100, c.height)
