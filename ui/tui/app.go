@@ -111,7 +111,7 @@ func (a *App) Init() (cmd tea.Cmd) {
 	synchronized := func() tea.Msg {
 		return tea.ModeReportMsg{Mode: ansi.ModeSynchronizedOutput, Value: ansi.ModeReset}
 	}
-	cmds := []tea.Cmd{a.Panes[PaneHealth].Enter(), a.Enter(a.Active), a.Curtain.watchIdle(a.O.IdleLock), a.countDue()}
+	cmds := []tea.Cmd{a.Panes[PaneHealth].Enter(), a.Enter(a.Active), a.Curtain.watchIdle(a.O.IdleLock)}
 	for _, p := range a.Panes {
 		if p, ok := p.(desk.Watched); ok {
 			cmds = append(cmds, p.Watch())

@@ -40,12 +40,8 @@ var registry = []registered{
 		s.conflict = find
 		return s.record(at, p)
 	}},
-	PaneErasure: {"Erasure", "Erase", func(s *screens, d *pane.Bench, at int) desk.Pane {
-		p, count := erasure.New(d, at)
-		s.countDue = count
-		return s.record(at, p)
-	}},
-	PaneAudit: {"Audit", "Audit", func(s *screens, d *pane.Bench, at int) desk.Pane { return s.record(at, audit.New(d, at)) }},
+	PaneErasure: {"Erasure", "Erase", func(s *screens, d *pane.Bench, at int) desk.Pane { return s.record(at, erasure.New(d, at)) }},
+	PaneAudit:   {"Audit", "Audit", func(s *screens, d *pane.Bench, at int) desk.Pane { return s.record(at, audit.New(d, at)) }},
 }
 
 // screens are the panes that others use: an act on an item shows in the tiers.
@@ -53,7 +49,6 @@ type screens struct {
 	Tiers    *tiers.Pane
 	Recall   *recall.Pane
 	down     func() []safetext.Text  // the failing stores
-	countDue func() tea.Cmd          // of the erasure requests, for the badge
 	conflict func(model.Ref) tea.Cmd // shows the conflict of an item
 	stories  *quarantine.Stories
 	Records  map[int]desk.Listing // those that list records

@@ -14,6 +14,7 @@ import (
 	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/loop"
 	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 )
 
@@ -192,6 +193,18 @@ func (d *Dialog) Again(f Filled, why safetext.Text) Acted {
 		}
 	}
 	return Acted{Next: next}
+}
+
+// Does adds a choice that acts on the fields and, where it fails, asks again: failed stands before the reason.
+func (d *Dialog) Does(esc safetext.Escaper, verb, failed string, do func(ctx context.Context, fields []string) (Acted, error)) *Dialog {
+	d.Choices = append(d.Choices, Choice{Verb: verb, Act: func(ctx context.Context, f Filled) Acted {
+		out, err := do(ctx, f.Fields)
+		if err != nil {
+			return d.Again(f, esc.Sprintf("%s: %s", failed, prose.Reason(esc, err)))
+		}
+		return out
+	}})
+	return d
 }
 
 // Prepare makes a proposal in a command and shows it if the operator is still at the same place.

@@ -50,12 +50,8 @@ func (rq *requests) attest(r operator.ErasureRequest, l receipt.Layer) tea.Cmd {
 	}
 	lines = append(lines, text.Known(text.Line{Value: esc.LineMax(l.Reason, prose.MaxReason), Kind: text.Note})...)
 	dlg := &dialog.Dialog{Title: esc.Const("Attest"), NoReason: true, Lines: lines, Fields: []dialog.Field{{Label: esc.Const("ground (required): ")}, {Label: esc.Const("who looked (empty: you): ")}}}
-	dlg.Choices = []dialog.Choice{{Verb: "Attest", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
-		in := gdpr.Looked{Store: l.Store, Layers: []string{l.Layer}, Ground: strings.TrimSpace(f.Fields[0]), By: strings.TrimSpace(f.Fields[1])}
-		if err := d.Erasure.Attest(ctx, r.ID, in); err != nil {
-			return dlg.Again(f, d.Esc.Sprintf("not attested: %s", prose.Reason(d.Esc, err)))
-		}
-		return dialog.Acted{Ok: true, Text: d.Esc.Sprintf("attested: %s; r looks again", d.Esc.LineMax(l.Layer, prose.MaxTitle))}
-	}}}
-	return d.Modal.Show(dlg)
+	return d.Modal.Show(dlg.Does(esc, "Attest", "not attested", func(ctx context.Context, fields []string) (dialog.Acted, error) {
+		in := gdpr.Looked{Store: l.Store, Layers: []string{l.Layer}, Ground: strings.TrimSpace(fields[0]), By: strings.TrimSpace(fields[1])}
+		return dialog.Acted{Ok: true, Text: esc.Sprintf("attested: %s; r looks again", esc.LineMax(l.Layer, prose.MaxTitle))}, d.Erasure.Attest(ctx, r.ID, in)
+	}))
 }

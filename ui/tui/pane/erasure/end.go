@@ -32,20 +32,16 @@ func (rq *requests) liftDialog(r operator.ErasureRequest, item string, at *planP
 	lines = append(lines, text.Line{Value: esc.Const(next), Kind: text.Note})
 	dlg := &dialog.Dialog{Title: esc.Const("Hold"), NoReason: true, Lines: lines, Fields: []dialog.Field{{Label: esc.Const("item, STORE:ID: ")}}}
 	dlg.Fields[0].Input.Set(item)
-	dlg.Choices = []dialog.Choice{{Verb: "Lift", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
-		ref, err := model.ParseRef(strings.TrimSpace(f.Fields[0]))
+	return dlg.Does(esc, "Lift", "not lifted", func(ctx context.Context, fields []string) (dialog.Acted, error) {
+		ref, err := model.ParseRef(strings.TrimSpace(fields[0]))
 		if err == nil {
 			err = d.Erasure.Unhold(ctx, r.ID, gdpr.Hold{Store: ref.Store, ID: ref.ID})
 		}
-		switch {
-		case err != nil:
-			return dlg.Again(f, d.Esc.Sprintf("not lifted: %s", prose.Reason(d.Esc, err)))
-		case r.Done():
-			return dialog.Acted{Ok: true, Text: d.Esc.Const("lifted; memdesk gdpr sweep erases what it kept")}
+		if r.Done() {
+			return dialog.Acted{Ok: true, Text: esc.Const("lifted; memdesk gdpr sweep erases what it kept")}, err
 		}
-		return rq.replanned(r, nil, "lifted", at)
-	}}}
-	return dlg
+		return rq.replanned(r, nil, "lifted", at), err
+	})
 }
 
 // withdraw asks why to close a request without an erasure.
@@ -59,11 +55,7 @@ func (rq *requests) withdraw(r operator.ErasureRequest) tea.Cmd {
 		lines = append(lines, text.Line{Value: esc.Const("Its erasure has begun: what is erased stays erased, the rest stays."), Kind: text.Alert})
 	}
 	dlg := &dialog.Dialog{Title: esc.Const("Withdraw"), NoReason: true, Lines: lines, Fields: []dialog.Field{{Label: esc.Const("reason (required): ")}}}
-	dlg.Choices = []dialog.Choice{{Verb: "Withdraw", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
-		if err := d.Erasure.Withdraw(ctx, r.ID, f.Fields[0]); err != nil {
-			return dlg.Again(f, d.Esc.Sprintf("not withdrawn: %s", prose.Reason(d.Esc, err)))
-		}
-		return dialog.Acted{Ok: true, Text: d.Esc.Sprintf("withdrawn: %s", r.ID)}
-	}}}
-	return d.Modal.Show(dlg)
+	return d.Modal.Show(dlg.Does(esc, "Withdraw", "not withdrawn", func(ctx context.Context, fields []string) (dialog.Acted, error) {
+		return dialog.Acted{Ok: true, Text: esc.Sprintf("withdrawn: %s", r.ID)}, d.Erasure.Withdraw(ctx, r.ID, fields[0])
+	}))
 }

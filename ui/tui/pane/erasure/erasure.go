@@ -35,11 +35,6 @@ type screen struct {
 	counted atomic.Pointer[dues] // by the newest fetch
 }
 
-// dueEvery is the pause between two counts of the requests that are due soon.
-const dueEvery = 15 * time.Second
-
-type dueTick struct{}
-
 // dues counts the requests that need an answer soon, and those that wait for this operator's approval.
 type dues struct {
 	soon, overdue, approve int
@@ -47,19 +42,12 @@ type dues struct {
 	unread                 bool     // others cannot be read, and may be due
 }
 
-// countDue counts off the update loop, and repeats after dueEvery.
-func (p *screen) countDue() tea.Cmd {
-	if p.D.Erasure == nil {
-		return nil
+// Watch reads the requests at the start: the badge says at once what is due.
+func (p *screen) Watch() tea.Cmd {
+	if !p.Entered && p.Kind.Missing == "" {
+		return p.Enter()
 	}
-	source := p.D.Erasure
-	return tea.Batch(p.D.Later(p.Kind.Pane)(dueEvery, dueTick{}), p.Window.Ask(func(ctx context.Context) any {
-		all, err := source.Requests(ctx)
-		if err != nil && !errors.As(err, new(gdpr.Damaged)) {
-			return nil // the pane says why when it is opened
-		}
-		return p.dueOf(all, err)
-	}))
+	return p.List.Watch()
 }
 
 // dueOf counts what could be read; err is gdpr.Damaged for the rest.
@@ -130,8 +118,7 @@ func Keys(d *pane.Bench) (plan, layers []act.Act) {
 	return plan, layerKeys(rq, &record.List[layerRow]{}, operator.ErasureRequest{})
 }
 
-// New returns the pane, and what counts the due requests from then on.
-func New(d *pane.Bench, at int) (desk.Listing, func() tea.Cmd) {
+func New(d *pane.Bench, at int) desk.Listing {
 	p := &screen{}
 	rq := &requests{D: d, List: p, folds: map[string]*folds{}}
 	kind := record.Kind[operator.ErasureRequest]{
@@ -165,7 +152,7 @@ func New(d *pane.Bench, at int) (desk.Listing, func() tea.Cmd) {
 	kind.Crumb = func(raw operator.ErasureRequest) safetext.Text { return d.Esc.Line(raw.ID) }
 	kind.Field, kind.Datum = func(raw operator.ErasureRequest) string { return raw.ID }, erasureDatum
 	p.List = record.New(d.Desk, kind)
-	return p, p.countDue
+	return p
 }
 
 // erasureDatum is a request as a row, with the pseudonym only: no erasure can reach a clipboard.
@@ -184,11 +171,6 @@ func (p *screen) Renew() tea.Cmd { return p.Window.Refresh() }
 
 func (p *screen) Update(msg any) tea.Cmd {
 	switch msg := msg.(type) {
-	case dues:
-		p.due = msg
-		return nil
-	case dueTick:
-		return p.countDue()
 	case list.Fetched[record.Row[operator.ErasureRequest]]:
 		if msg.Err == nil {
 			p.due = *p.counted.Load()

@@ -492,17 +492,13 @@ func (rq *requests) saveReceipt(r operator.ErasureRequest) tea.Cmd {
 	}
 	dlg.Fields = []dialog.Field{{Label: esc.Const("to: ")}}
 	dlg.Fields[0].Input.Set("~/" + name)
-	dlg.Choices = []dialog.Choice{{Verb: "Save", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
-		n, err := d.Erasure.SaveReceipt(ctx, r.ID, strings.TrimSpace(f.Fields[0]))
-		switch {
-		case model.IsPartial(err):
-			return dialog.Acted{Ok: true, Text: prose.Reason(d.Esc, err)}
-		case err != nil:
-			return dlg.Again(f, d.Esc.Sprintf("not saved: %s", prose.Reason(d.Esc, err)))
+	return d.Modal.Show(dlg.Does(esc, "Save", "not saved", func(ctx context.Context, fields []string) (dialog.Acted, error) {
+		n, err := d.Erasure.SaveReceipt(ctx, r.ID, strings.TrimSpace(fields[0]))
+		if model.IsPartial(err) {
+			return dialog.Acted{Ok: true, Text: prose.Reason(esc, err)}, nil
 		}
-		return dialog.Acted{Ok: true, Quiet: true, Text: d.Esc.Sprintf("saved, %s bytes: %s", prose.Group(n), d.Esc.LineMax(f.Fields[0], prose.MaxTitle))}
-	}}}
-	return d.Modal.Show(dlg)
+		return dialog.Acted{Ok: true, Quiet: true, Text: esc.Sprintf("saved, %s bytes: %s", prose.Group(n), esc.LineMax(fields[0], prose.MaxTitle))}, err
+	}))
 }
 
 // exportErasure asks where to write all data about the subject.
@@ -513,17 +509,12 @@ func (rq *requests) exportErasure(r operator.ErasureRequest) tea.Cmd {
 		{Value: esc.Const("For the person (Art. 15, 20): a new directory with export.json and a document per item, or one file where the name ends in .zip, for your eyes only. Shared items: only the lines that name the person."), Kind: text.Note},
 	}}
 	dlg.Fields[0].Input.Set("~/" + r.ID + "-export")
-	dlg.Choices = []dialog.Choice{{Verb: "Export", Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
-		n, missing, err := d.Erasure.Export(ctx, r.ID, strings.TrimSpace(f.Fields[0]))
-		if err != nil {
-			return dlg.Again(f, d.Esc.Sprintf("not exported: %s", prose.Reason(d.Esc, err)))
-		}
-		out := dialog.Acted{Ok: true, Quiet: true, Text: d.Esc.Sprintf("exported %s: %s", prose.Plural(n, "item"), d.Esc.LineMax(f.Fields[0], prose.MaxTitle))}
+	return d.Modal.Show(dlg.Does(esc, "Export", "not exported", func(ctx context.Context, fields []string) (dialog.Acted, error) {
+		n, missing, err := d.Erasure.Export(ctx, r.ID, strings.TrimSpace(fields[0]))
+		out := dialog.Acted{Ok: len(missing) == 0, Quiet: true, Text: esc.Sprintf("exported %s: %s", prose.Plural(n, "item"), esc.LineMax(fields[0], prose.MaxTitle))}
 		if len(missing) > 0 {
-			out.Ok = false
-			out.Title, out.Page = "Export", edit.WarningPage(d.Desk, d.Esc.Sprintf("Exported %s, but not all there is:", prose.Plural(n, "item")), missing)
+			out.Title, out.Page = "Export", edit.WarningPage(d.Desk, esc.Sprintf("Exported %s, but not all there is:", prose.Plural(n, "item")), missing)
 		}
-		return out
-	}}}
-	return d.Modal.Show(dlg)
+		return out, err
+	}))
 }
