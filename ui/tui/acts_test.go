@@ -126,7 +126,7 @@ func TestDeleteQuarantineEntry(t *testing.T) {
 		r.asked("d", "Delete the quarantine entry of crews/eng/shared/CREW.md?").see("undo cannot restore it", "still poisoned", "type CREW.md")
 		r.press("esc").see("cancelled", "1 of 3")
 		r.asked("d", "Delete the quarantine").press("tab", "tab").press("CREW.md").press("enter").see("[Delete]").press("enter")
-		r.see("forgot q/1; kept as undo-1", "1 of 2").press("z").see("z: the last act cannot be put back: only the store")
+		r.see("forgot q/1; it cannot be undone: ", "kept as undo-1", "1 of 2").press("z").see("z: the last act cannot be put back: only the store")
 		r.press(":").press("undo").press("enter").see("── Undo", "1 of 1").press("u").see("only the store's own scanner").press("esc").press("esc")
 		r.see("1 of 2").press("d").see("only the live item")
 	})

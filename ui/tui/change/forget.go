@@ -45,7 +45,7 @@ func forgetDialog(d *desk.Desk, s model.Store, it model.Item, changed bool, warn
 	if it.Title != "" && it.Title != it.ID {
 		lines = append(lines, text.Line{Value: esc.Sprintf("Its title: %s", esc.LineMax(it.Title, prose.MaxTitle))})
 	}
-	lines = append(lines, d.EnvironmentOf(s.Name)...)
+	lines = append(lines, d.Environments(s.Name)...)
 	if changed {
 		lines = append(lines, text.Line{Value: esc.Const("it has changed since it was shown: Cancel and read it first"), Kind: text.Alert})
 	}
@@ -71,23 +71,17 @@ func DoForget(d *desk.Desk, ctx context.Context, ref model.Ref, seen model.Revis
 	if done.Relations > 0 {
 		id = esc.Sprintf("%s and %s with it", id, prose.Plural(done.Relations, done.Fell))
 	}
-	if err == nil && done.Removed > 0 {
-		d.Stuck.Took(esc, done)
-	}
 	removed = done.Removed > 0
 	switch {
 	case errors.Is(err, model.Conflict) && changed(d, ctx, ref, seen):
 		return dialog.Acted{Text: esc.Const("it has changed meanwhile: nothing was forgotten"), Title: "Conflict", Page: conflictText(d, ctx, ref, "since it was shown")}, removed
 	case err != nil:
 		return dialog.Acted{Text: esc.Sprintf("not forgotten: %s", prose.Reason(esc, err))}, removed
-	case done.Removed == 0:
+	case !removed:
 		return dialog.Acted{Ok: true, Text: esc.Sprintf("%s was gone already", id)}, removed
-	case done.Undo == "":
-		return dialog.Acted{Ok: true, Text: esc.Sprintf("forgot %s; nothing was kept for undo", id)}, removed
-	case done.Obstacle != "":
-		return dialog.Acted{Ok: true, Text: esc.Sprintf("forgot %s; kept as %s, but it cannot be undone: %s", id, done.Undo, done.Obstacle)}, removed
 	}
-	return dialog.Acted{Ok: true, Undo: []string{done.Undo}, Text: esc.Sprintf("forgot %s; z undoes", id)}, removed
+	undo, stuck := d.Stuck.Took(esc, done)
+	return dialog.Acted{Ok: true, Undo: undo, Text: esc.Sprintf("forgot %s; %s", id, desk.OrElse(stuck, esc.Const("z undoes")))}, removed
 }
 
 // changed reports whether an item is no longer as it was seen; a store has other reasons for a Conflict too, such as the children

@@ -83,15 +83,7 @@ func forgetOne(d *desk.Desk, ctx context.Context, b *task.Bulk, t Target, why st
 		return o
 	}
 	o.Ok, o.Word = true, map[string]string{"item": "forgotten", "entry": "deleted"}[b.Noun]
-	d.Stuck.Took(d.Esc, done)
-	switch {
-	case done.Obstacle != "":
-		o.Why = d.Esc.Sprintf("it cannot be undone: %s; kept as %s", d.Esc.LineMax(done.Obstacle, prose.MaxReason), done.Undo)
-	case done.Undo != "":
-		b.Locked(func() { b.Undo = append(b.Undo, done.Undo) })
-	default:
-		o.Why = d.Esc.Const("nothing was kept for undo")
-	}
+	o.Why = b.Took(d, done)
 	if done.Relations > 0 {
 		with := d.Esc.Sprintf("%s went with it", prose.Plural(done.Relations, done.Fell))
 		if o.Why.String() != "" {
@@ -142,18 +134,14 @@ func manyDialog(work *task.Underway, ctx context.Context, q Question) dialog.Pro
 	n := int64(len(q.Items))
 	out := &dialog.Dialog{Title: esc.Const(q.Verb)}
 	for _, name := range stores {
-		s, err := d.Fleet.Store(name)
-		if err != nil {
+		if _, err := d.Fleet.Store(name); err != nil {
 			return dialog.Proposal{No: prose.Reason(esc, err)}
 		}
-		if typed := d.TypedName(s, s.Name); out.Name.IsEmpty() {
-			out.Name = typed
-		}
 	}
-	if out.Name.IsEmpty() && len(q.Items) >= manyFrom {
+	if out.Name = d.TypedStore(stores...); out.Name.IsEmpty() && len(q.Items) >= manyFrom {
 		out.Name = esc.Const(strconv.Itoa(len(q.Items)))
 	}
-	environments := d.EnvironmentsOf(stores)
+	environments := d.Environments(stores...)
 	var from safetext.Text
 	if len(stores) > 1 || len(environments) == 0 { // else the line of the environment names the store
 		from = esc.Sprintf(" from %s", storesWords(esc, stores))
@@ -280,7 +268,7 @@ func (us *Undos) undoMany(ids []string) tea.Cmd {
 		if gone > 0 {
 			lines = append(lines, text.Line{Value: esc.Sprintf("%s of this act were used already or have expired: their items stay as they are.", prose.Plural(gone, "entry")), Kind: text.Alert})
 		}
-		lines = append(lines, d.EnvironmentsOf(stores)...)
+		lines = append(lines, d.Environments(stores...)...)
 		lines = append(lines, text.Line{Value: esc.Const("What has changed since is not overwritten."), Kind: text.Note})
 		return dialog.Proposal{Dialog: &dialog.Dialog{Title: esc.Const("Undo"), Lines: lines, Body: effects(esc, items), Choices: []dialog.Choice{{Verb: "Undo",
 			Act: func(_ context.Context, f dialog.Filled) dialog.Acted {

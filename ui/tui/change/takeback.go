@@ -101,7 +101,7 @@ func answerTakeback(work *task.Underway, ctx context.Context, w Writing, since t
 func takebackDialog(work *task.Underway, ctx context.Context, w Writing, since time.Time, plan []origin.Taken) *dialog.Dialog {
 	esc := work.D.Esc
 	counts := origin.Count(plan)
-	var rows, environments []text.Line
+	var rows []text.Line
 	var stores []string
 	var refs []model.Ref
 	for _, t := range plan {
@@ -109,7 +109,6 @@ func takebackDialog(work *task.Underway, ctx context.Context, w Writing, since t
 		refs = append(refs, model.Ref{Store: t.Store, ID: t.ID})
 		if t.Action != origin.ActSkip && !slices.Contains(stores, t.Store) {
 			stores = append(stores, t.Store)
-			environments = append(environments, work.D.EnvironmentOf(t.Store)...)
 		}
 	}
 	lines := []text.Line{
@@ -120,13 +119,11 @@ func takebackDialog(work *task.Underway, ctx context.Context, w Writing, since t
 	if given := GivenWords(work.D, ctx, refs, since); !given.IsEmpty() { // the operator can ask them what they derived
 		lines = append(lines, text.Line{Value: given, Kind: text.Alert})
 	}
-	lines = append(append(lines, environments...), text.Advice(esc, "One job. What cannot be taken back is left and named. The text is kept: `z` puts it back."))
+	lines = append(append(lines, work.D.Environments(stores...)...), text.Advice(esc, "One job. What cannot be taken back is left and named. The text is kept: `z` puts it back."))
 	out := &dialog.Dialog{Title: esc.Const("Take back"), Lines: lines, Body: text.NewPage(rows, "")}
 	if counts[origin.ActForget]+counts[origin.ActRestore] > 0 {
-		for _, name := range stores {
-			if s, err := work.D.Fleet.Store(name); err == nil && desk.IsProduction(s.Environment) {
-				out.Name = esc.Line(w.Source)
-			}
+		if !work.D.TypedStore(stores...).IsEmpty() {
+			out.Name = esc.Line(w.Source)
 		}
 		out.Choices = []dialog.Choice{{Verb: "Take back", Typed: true, Act: func(_ context.Context, f dialog.Filled) dialog.Acted {
 			return dialog.Acted{Ok: true, Instead: work.Watching(takebackJob(work.D, plan, f.Reason))}

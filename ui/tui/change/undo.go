@@ -216,7 +216,7 @@ func (us *Undos) dialog(u undo.Entry) *dialog.Dialog {
 		{Value: esc.Const(effect(items, u.Bytes))},
 	}
 	lines = append(lines, text.Line{Value: esc.Sprintf("The change: %s.", desk.Changed(d, u.At))})
-	where := d.EnvironmentOf(u.Store)
+	where := d.Environments(u.Store)
 	if len(where) == 0 {
 		where = []text.Line{{Value: esc.Sprintf("The store: %s.", esc.Line(u.Store)), Kind: text.Note, Pin: true}}
 	}
@@ -253,8 +253,7 @@ func (us *Undos) undo(ctx context.Context, u undo.Entry, why string) dialog.Acte
 		return nil
 	}
 	if len(done.Warnings) > 0 {
-		head := []text.Line{{Value: out.Text, Kind: text.Title}, {Kind: text.Blank}}
-		out.Title, out.Page = "Undo", text.NewPage(append(head, text.Lines(esc, text.Alert, done.Warnings)...), "")
+		out.Title, out.Page = "Undo", d.WarningPage(out.Text, done.Warnings)
 	}
 	return out
 }

@@ -39,32 +39,8 @@ func (d *Desk) Locked(store string) string {
 	return ""
 }
 
-// EnvironmentLine names the act's environment in a question; production is loud there too.
-func EnvironmentLine(esc safetext.Escaper, environment string, stores ...string) text.Line {
-	where := safetext.Text{}
-	switch names := esc.Line(strings.Join(stores, ", ")); {
-	case len(stores) > 1:
-		where = esc.Sprintf(" The stores: %s.", names)
-	case !names.IsEmpty():
-		where = esc.Sprintf(" The store: %s.", names)
-	}
-	if IsProduction(environment) {
-		return text.Line{Value: esc.Sprintf("The environment: PRODUCTION.%s", where), Kind: text.Alert, Pin: true}
-	}
-	return text.Line{Value: esc.Sprintf("The environment: %s.%s", esc.Line(environment), where), Kind: text.Note, Pin: true}
-}
-
-// EnvironmentOf is the line of a store that has a word for its environment.
-func (d *Desk) EnvironmentOf(store string) []text.Line {
-	s, err := d.Fleet.Store(store)
-	if err != nil || s.Environment == "" {
-		return nil
-	}
-	return []text.Line{EnvironmentLine(d.Esc, s.Environment, store)}
-}
-
-// EnvironmentsOf are the lines of the environments of an act, each with its stores.
-func (d *Desk) EnvironmentsOf(stores []string) (lines []text.Line) {
+// Environments names the environments of an act in its question, each with its stores; production is loud there too.
+func (d *Desk) Environments(stores ...string) (lines []text.Line) {
 	var order []string
 	in := map[string][]string{}
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(stores))) {
@@ -76,7 +52,16 @@ func (d *Desk) EnvironmentsOf(stores []string) (lines []text.Line) {
 		}
 	}
 	for _, environment := range order {
-		lines = append(lines, EnvironmentLine(d.Esc, environment, in[environment]...))
+		where, names := "store", in[environment]
+		if len(names) > 1 {
+			where = "stores"
+		}
+		line := text.Line{Value: d.Esc.Line(environment), Kind: text.Note, Pin: true}
+		if IsProduction(environment) {
+			line.Value, line.Kind = d.Esc.Const("PRODUCTION"), text.Alert
+		}
+		line.Value = d.Esc.Sprintf("The environment: %s. The %s: %s.", line.Value, where, strings.Join(names, ", "))
+		lines = append(lines, line)
 	}
 	return lines
 }
@@ -93,8 +78,24 @@ func (d *Desk) TypedName(s model.Store, id string) safetext.Text {
 	return d.Esc.Line(name)
 }
 
+// TypedStore is that text for an act on stores: the name of one in production.
+func (d *Desk) TypedStore(stores ...string) safetext.Text {
+	for _, name := range stores {
+		if s, err := d.Fleet.Store(name); err == nil && IsProduction(s.Environment) {
+			return d.TypedName(s, name)
+		}
+	}
+	return safetext.Text{}
+}
+
 // IsProduction reports whether the frame is loud and destructive acts ask for a name.
 func IsProduction(environment string) bool { return strings.EqualFold(environment, "production") }
+
+// WarningPage is the result of an act, with what is to be known of it.
+func (d *Desk) WarningPage(result safetext.Text, warnings []string) *text.Page {
+	head := []text.Line{{Value: result, Kind: text.Title}, {Kind: text.Blank}}
+	return text.NewPage(append(head, text.Lines(d.Esc, text.Alert, warnings)...), "")
+}
 
 // stuck says why the last act of this session cannot be undone. Acts run in commands of their own.
 type stuck struct {
@@ -102,13 +103,20 @@ type stuck struct {
 	why string
 }
 
-// Took notes the result of an act: one that z can undo clears the earlier reason.
-func (s *stuck) Took(esc safetext.Escaper, done operator.Done) {
-	if done.Undo == "" {
-		s.Set("nothing was kept for undo")
-		return
+// Took notes the result of an act, and returns its undo entry, or why z cannot undo it. One that it can clears the earlier reason.
+func (s *stuck) Took(esc safetext.Escaper, done operator.Done) (undo []string, why safetext.Text) {
+	obstacle := esc.LineMax(done.Obstacle, prose.MaxReason)
+	switch {
+	case done.Undo == "":
+		why = esc.Const("nothing was kept for undo")
+		obstacle = why
+	case obstacle.IsEmpty():
+		undo = []string{done.Undo}
+	default:
+		why = esc.Sprintf("it cannot be undone: %s; kept as %s", obstacle, done.Undo)
 	}
-	s.Set(esc.LineMax(done.Obstacle, prose.MaxReason).String())
+	s.Set(obstacle.String())
+	return undo, why
 }
 
 func (s *stuck) Set(why string) {

@@ -253,7 +253,7 @@ func (ed *Edits) saveDialog(e *Edit, words string) *dialog.Dialog {
 		}
 	}
 	d.Lines = text.Known(text.Line{Value: title, Kind: text.Title}, text.Line{Value: numbers}, text.Line{Value: copies})
-	d.Lines = append(d.Lines, ed.D.EnvironmentOf(e.Store.Name)...)
+	d.Lines = append(d.Lines, ed.D.Environments(e.Store.Name)...)
 	if diff.Marked(words) {
 		d.Lines = append(d.Lines, text.Line{Value: esc.Const("The marks of the merge (<<<<<<<, =======, >>>>>>>) are still in the text."), Kind: text.Alert})
 	}
@@ -302,26 +302,12 @@ func (ed *Edits) save(ctx context.Context, e *Edit, text, why string) dialog.Act
 // Took says what an act has done to an item, and whether z can undo it; title is that of a page of warnings.
 func Took(d *desk.Desk, done operator.Done, word, item, title string) dialog.Acted {
 	esc := d.Esc
-	d.Stuck.Took(esc, done)
-	name := esc.LineMax(item, prose.MaxTitle)
-	out := dialog.Acted{Ok: true, Text: esc.Sprintf("%s %s; z undoes", word, name)}
-	switch {
-	case done.Undo == "":
-		out.Text = esc.Sprintf("%s %s; nothing was kept for undo", word, name)
-	case done.Obstacle != "":
-		out.Text = esc.Sprintf("%s %s; it cannot be undone: %s", word, name, esc.LineMax(done.Obstacle, prose.MaxReason))
-	default:
-		out.Undo = []string{done.Undo}
-	}
+	undo, why := d.Stuck.Took(esc, done)
+	out := dialog.Acted{Ok: true, Undo: undo, Text: esc.Sprintf("%s %s; %s", word, esc.LineMax(item, prose.MaxTitle), desk.OrElse(why, esc.Const("z undoes")))}
 	if len(done.Warnings) > 0 {
-		out.Title, out.Page = title, WarningPage(d, out.Text, done.Warnings)
+		out.Title, out.Page = title, d.WarningPage(out.Text, done.Warnings)
 	}
 	return out
-}
-
-func WarningPage(d *desk.Desk, title safetext.Text, warnings []string) *text.Page {
-	head := []text.Line{{Value: title, Kind: text.Title}, {Kind: text.Blank}}
-	return text.NewPage(append(head, text.Lines(d.Esc, text.Alert, warnings)...), "")
 }
 
 // write stores the text by the way that its kind demands.

@@ -72,7 +72,7 @@ func (ed *Edits) createDialog(s model.Store, at desk.ScopeOf) *dialog.Dialog {
 	if at.Scope != "" {
 		lines = append(lines, text.Line{Value: esc.Sprintf("It belongs to %s.", esc.LineMax(at.Scope, prose.MaxTitle))})
 	}
-	lines = append(append(lines, ed.D.EnvironmentOf(s.Name)...),
+	lines = append(append(lines, ed.D.Environments(s.Name)...),
 		text.Line{Value: esc.Const("Nothing is written before you have seen it again. Tiers:"), Kind: text.Note})
 	open := slices.DeleteFunc(slices.Clone(s.Tiers), func(t model.TierSpec) bool { return !t.Writable || t.OwnerMakes || t.Hidden && t.Name != at.Tier })
 	tier := at.Tier

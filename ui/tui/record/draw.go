@@ -28,7 +28,7 @@ func (p *List[T]) noticeLines() []safetext.Text {
 
 // split shares the pane between list and detail anew.
 func (p *List[T]) split() {
-	asks := desk.Asks{Width: p.width, Height: p.height - len(p.noticeLines()), Rows: p.Steady(), Two: p.Kind.Two, Beside: p.Kind.Beside, Empty: p.Window.Bare()}
+	asks := desk.Asks{Width: p.width, Height: p.height - len(p.noticeLines()), Rows: p.Steady(), Two: p.Kind.Lay != nil, Beside: p.Kind.Beside, Empty: p.Window.Bare()}
 	if !p.Kind.Tree {
 		asks.Cuts = func(room int) bool {
 			_, cuts := p.share(room)

@@ -94,13 +94,12 @@ type Traits[T any] struct {
 	Less  map[int]func(a, b T) int                    // orders by column, where text order is wrong; nil: none needed
 	Store func(raw T) string                          // the row's store, of which one detail is read at a time; nil: not of one store
 	Poll  bool                                        // the source reports no changes: the list is polled
-	Lay   func(p *List[T])                            // called before a detail is asked for; may be nil
+	Lay   func(p *List[T])                            // lays a detail of two texts out for its room before it is asked for; nil: one text
 	Facts func(ctx context.Context, raw T) *text.Page // all fields of a row, behind i; nil: the detail has them
 	// Tree: rows belong to those above them, and keys fold them. No column sorts them, the list stays beside its detail,
 	// and the first column gets the room of a dim last one that cannot be read.
 	Tree    bool
 	Shape   func() any // what is folded, hidden and sorted by keys of this kind: a list is read out again when it changes; nil: nothing
-	Two     bool       // a wide detail shows two texts beside each other
 	Beside  int        // a narrower pane has no room for the columns beside the detail: the list stands above it; 0: any has
 	NoMatch string     // what a filter without rows means; it names the filter with %q; empty: the usual words
 	Aside   string     // title of the detail; empty: the noun

@@ -121,6 +121,13 @@ func (b *Bulk) Add(o Outcome) {
 	}
 }
 
+// Took keeps the undo entry of a change to one item, or says why z cannot undo it.
+func (b *Bulk) Took(d *desk.Desk, done operator.Done) safetext.Text {
+	undo, why := d.Stuck.Took(d.Esc, done)
+	b.Locked(func() { b.Undo = append(b.Undo, undo...) })
+	return why
+}
+
 // Note names the current step.
 func (b *Bulk) Note(t safetext.Text) { b.Locked(func() { b.now = t }) }
 

@@ -93,7 +93,7 @@ func (rs *resolutions) takeDialog(s model.Store, c conflict.Copy, t conflict.Tak
 
 // told is what to know before a conflict is resolved: the environment, the vendor's cautions, and the next conflict that it makes.
 func (rs *resolutions) told(c conflict.Copy, t conflict.Take, next []text.Line) []text.Line {
-	out := rs.d.EnvironmentsOf([]string{c.Store})
+	out := rs.d.Environments(c.Store)
 	if c.RenameOnly() && t != conflict.TakeBoth {
 		out = append(out, text.Line{Value: rs.d.Esc.Const("The copy is renamed and not deleted:"), Kind: text.Note})
 	}
@@ -352,13 +352,13 @@ func (rs *resolutions) dropRedundant() tea.Cmd {
 		if len(all) == 0 {
 			return dialog.Proposal{No: esc.Const("no copy is redundant that could be removed")}
 		}
-		refs, environments := rs.listed(all)
-		dlg := &dialog.Dialog{Title: esc.Const("Redundant"), NoReason: true, Body: refs, Name: rs.typedAny(all),
+		refs, stores := rs.listed(all)
+		dlg := &dialog.Dialog{Title: esc.Const("Redundant"), NoReason: true, Body: refs, Name: d.TypedStore(stores...),
 			Lines: []text.Line{
 				{Value: esc.Sprintf("Remove %s?", prose.Plural(len(all), "redundant copy")), Kind: text.Title},
 				text.Advice(esc, "Each is byte for byte its base, which stays. Each is kept: `z` puts them back."),
 			}}
-		dlg.Lines = append(dlg.Lines, environments...)
+		dlg.Lines = append(dlg.Lines, d.Environments(stores...)...)
 		if spared > 0 {
 			dlg.Lines = append(dlg.Lines, text.Line{Value: esc.Sprintf("%s more of Resilio Sync stay: deleting one can delete the real file on other peers.", prose.Group(spared)), Kind: text.Alert})
 		}
@@ -372,28 +372,15 @@ func (rs *resolutions) dropRedundant() tea.Cmd {
 	})
 }
 
-// listed names every copy in one line, with its store and its tool, and the environments of their stores.
-func (rs *resolutions) listed(all []conflict.Copy) (refs *text.Page, environments []text.Line) {
+// listed names every copy in one line, with its store and its tool.
+func (rs *resolutions) listed(all []conflict.Copy) (refs *text.Page, stores []string) {
 	var list strings.Builder
-	var stores []string
 	for _, c := range all {
 		name := rs.d.Esc.TruncMiddle(rs.d.Esc.Line(path.Base(c.ID)), 48)
 		list.WriteString(name.String() + "  " + c.Store + ", " + c.Tool + "\n")
 		stores = append(stores, c.Store)
 	}
-	return text.NewPage(nil, list.String()), rs.d.EnvironmentsOf(stores)
-}
-
-// typedAny is the text to type when one of the stores is production.
-func (rs *resolutions) typedAny(all []conflict.Copy) safetext.Text {
-	for _, c := range all {
-		if s, err := rs.d.Fleet.Store(c.Store); err == nil {
-			if name := rs.d.TypedName(s, s.Name); !name.IsEmpty() {
-				return name
-			}
-		}
-	}
-	return safetext.Text{}
+	return text.NewPage(nil, list.String()), stores
 }
 
 // changeable leaves out the copies of stores that are read-only.

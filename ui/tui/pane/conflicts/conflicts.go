@@ -65,8 +65,7 @@ func New(d *pane.Bench, at int) (p desk.Listing, find func(model.Ref) tea.Cmd) {
 		}
 		return out, nil
 	}
-	kind.Marking, kind.Two = true, true
-	kind.Name, kind.Field, kind.Datum = "conflicts", func(raw conflict.Copy) string { c := raw; return model.Ref{Store: c.Store, ID: c.ID}.String() }, conflictDatum
+	kind.Marking, kind.Name, kind.Field, kind.Datum = true, "conflicts", func(c conflict.Copy) string { return model.Ref{Store: c.Store, ID: c.ID}.String() }, conflictDatum
 	kind.Detail = rs.conflictDetail(room{})
 	kind.Facts = func(ctx context.Context, c conflict.Copy) *text.Page {
 		cmp, err := d.Conflicts.Compare(ctx, c)

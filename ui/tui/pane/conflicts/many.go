@@ -93,8 +93,8 @@ func (rs *resolutions) manyDialog(all []conflict.Copy, t conflict.Take, left, hi
 		lines = append(lines, text.Line{Value: esc.Sprintf("%s: %s", esc.LineMax(strings.Join(of[w], ", "), prose.MaxTitle), esc.LineMax(w, prose.MaxReason)), Kind: text.Alert})
 	}
 	lines = append(lines, next...)
-	refs, environments := rs.listed(all)
-	return &dialog.Dialog{Title: esc.Const("Resolve"), Lines: append(lines, environments...), Body: refs, Name: rs.typedAny(all),
+	refs, stores := rs.listed(all)
+	return &dialog.Dialog{Title: esc.Const("Resolve"), Lines: append(lines, d.Environments(stores...)...), Body: refs, Name: d.TypedStore(stores...),
 		Choices: []dialog.Choice{{Verb: words.verb, Typed: true, Begin: func() tea.Cmd { begun(); return nil }, Act: func(_ context.Context, f dialog.Filled) dialog.Acted {
 			return dialog.Acted{Instead: d.Work.Watching(rs.resolveEach(all, t, f.Reason))}
 		}}}}
@@ -115,13 +115,7 @@ func (rs *resolutions) resolveEach(all []conflict.Copy, t conflict.Take, reason 
 				return o
 			}
 			o.Ok, o.Word = true, "resolved"
-			d.Stuck.Took(d.Esc, done)
-			switch {
-			case done.Obstacle != "":
-				o.Why = d.Esc.Sprintf("it cannot be undone: %s", d.Esc.LineMax(done.Obstacle, prose.MaxReason))
-			case done.Undo != "":
-				b.Locked(func() { b.Undo = append(b.Undo, done.Undo) })
-			}
+			o.Why = b.Took(d.Desk, done)
 			return o
 		})
 	}

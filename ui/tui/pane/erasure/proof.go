@@ -18,7 +18,6 @@ import (
 	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/desk"
-	"memdesk/ui/tui/edit"
 	"memdesk/ui/tui/kit/dialog"
 	"memdesk/ui/tui/kit/list"
 	"memdesk/ui/tui/kit/paint"
@@ -513,7 +512,7 @@ func (rq *requests) exportErasure(r operator.ErasureRequest) tea.Cmd {
 		n, missing, err := d.Erasure.Export(ctx, r.ID, strings.TrimSpace(fields[0]))
 		out := dialog.Acted{Ok: len(missing) == 0, Quiet: true, Text: esc.Sprintf("exported %s: %s", prose.Plural(n, "item"), esc.LineMax(fields[0], prose.MaxTitle))}
 		if len(missing) > 0 {
-			out.Title, out.Page = "Export", edit.WarningPage(d.Desk, esc.Sprintf("Exported %s, but not all there is:", prose.Plural(n, "item")), missing)
+			out.Title, out.Page = "Export", d.WarningPage(esc.Sprintf("Exported %s, but not all there is:", prose.Plural(n, "item")), missing)
 		}
 		return out, err
 	}))

@@ -80,7 +80,7 @@ func (rq *requests) eraseDialog(ctx context.Context, r operator.ErasureRequest, 
 			changed = append(changed, s.Store)
 		}
 	}
-	lines = append(lines, d.EnvironmentsOf(changed)...)
+	lines = append(lines, d.Environments(changed...)...)
 	if tied := d.Erasure.Tied(); tied != "" {
 		lines = append(lines, text.Advice(esc, "Leaving this console stops it: %s. What is erased then stays erased, and `r` goes on.", esc.LineMax(tied, prose.MaxReason)))
 	} else {
@@ -358,12 +358,9 @@ func (rq *requests) deadline(r operator.ErasureRequest) tea.Cmd {
 		{Value: esc.Const("Two further months are allowed once, where the request is complex, and the person is told within the first month (Art. 12(3)). While an identity is checked the clock may stand (Art. 12(6)).")},
 	}}
 	add := func(verb, done string, do func(ctx context.Context, id, told string) error) {
-		dlg.Choices = append(dlg.Choices, dialog.Choice{Verb: verb, Act: func(ctx context.Context, f dialog.Filled) dialog.Acted {
-			if err := do(ctx, r.ID, strings.TrimSpace(strings.Join(f.Fields, ""))); err != nil {
-				return dlg.Again(f, d.Esc.Sprintf("Not changed: %s", prose.Reason(d.Esc, err)))
-			}
-			return dialog.Acted{Ok: true, Text: d.Esc.Const(done)}
-		}})
+		dlg.Does(esc, verb, "Not changed", func(ctx context.Context, fields []string) (dialog.Acted, error) {
+			return dialog.Acted{Ok: true, Text: esc.Const(done)}, do(ctx, r.ID, strings.TrimSpace(strings.Join(fields, "")))
+		})
 	}
 	if !r.Extended {
 		if r.At(d.Time.Clock.Now()).Left < 0 {

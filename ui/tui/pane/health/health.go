@@ -314,7 +314,7 @@ func (p *watch) reindex() tea.Cmd {
 	return p.d.Modal.Show(&dialog.Dialog{Title: esc.Const("Reindex"), NoReason: true, Lines: append([]text.Line{
 		{Value: esc.Sprintf("Build the index of %s anew?", store), Kind: text.Title},
 		{Value: esc.Const("No item changes. Until it is built, programs that write to this store wait or are refused; those that read go on.")},
-	}, p.d.EnvironmentOf(store)...), Choices: []dialog.Choice{{Verb: "Build", Run: func() tea.Cmd { return p.build(store) }}}})
+	}, p.d.Environments(store)...), Choices: []dialog.Choice{{Verb: "Build", Run: func() tea.Cmd { return p.build(store) }}}})
 }
 
 // build rebuilds a store's index.

@@ -168,9 +168,7 @@ func (en *entries) discardDialog(s model.Store, e operator.QuarantineEntry, warn
 		{Value: esc.Sprintf("This removes 1 entry (%s bytes, rule %s) from the quarantine of the store %s. Its source stays as it is.", prose.Group(e.Bytes), esc.Line(e.Pattern), esc.Line(s.Name))},
 		{Value: esc.Sprintf("Its source is %s.", esc.Const(desk.LiveWords[e.Live]))},
 	}
-	if s.Environment != "" {
-		lines = append(lines, desk.EnvironmentLine(esc, s.Environment, s.Name))
-	}
+	lines = append(lines, en.d.Environments(s.Name)...)
 	lines = append(lines, text.Lines(esc, text.Alert, warnings)...)
 	ref := model.Ref{Store: e.Store, ID: e.ID}
 	return &dialog.Dialog{
