@@ -1,10 +1,12 @@
 package tracker
 
 import (
-	"encoding/json"
-	"errors"
+	"cmp"
 	"slices"
 	"strings"
+
+	"memdesk/backends/internal/jsonedit"
+	"memdesk/model"
 )
 
 // JoinNames writes a list as a field's value: with commas where that reads back as the same list, else as a
@@ -14,11 +16,7 @@ func JoinNames(names []string) string {
 	if back, err := SplitNames(joined); err == nil && slices.Equal(back, names) || len(names) == 0 {
 		return joined
 	}
-	b, err := json.Marshal(names)
-	if err != nil { // texts always encode
-		return joined
-	}
-	return string(b)
+	return string(jsonedit.QuoteList(names))
 }
 
 // Difference returns the names that a list of SplitNames gains, and those that it loses.
@@ -28,16 +26,19 @@ func Difference(was, is string) (add, drop []string, err error) {
 	without := func(names, others []string) []string {
 		return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(others, n) })
 	}
-	return without(now, old), without(old, now), errors.Join(err1, err2)
+	return without(now, old), without(old, now), cmp.Or(err1, err2)
 }
 
-// SplitNames reads a list of JoinNames or of a person.
+// SplitNames reads a list of JoinNames or of a person; InvalidInput for a JSON array of anything but texts.
 func SplitNames(s string) ([]string, error) {
-	var out []string
 	if strings.HasPrefix(strings.TrimSpace(s), "[") {
-		err := json.Unmarshal([]byte(s), &out)
-		return out, err
+		out, ok := jsonedit.Texts([]byte(s))
+		if !ok {
+			return nil, model.Errorf(model.InvalidInput, "retain", `a list of names reads a, b or ["a", "b"]`)
+		}
+		return out, nil
 	}
+	var out []string
 	for part := range strings.SplitSeq(s, ",") {
 		if part = strings.TrimSpace(part); part != "" && !slices.Contains(out, part) {
 			out = append(out, part)

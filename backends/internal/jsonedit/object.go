@@ -183,22 +183,28 @@ func QuoteList(texts []string) []byte {
 	return append(out, ']')
 }
 
+// Texts reads the texts of a JSON list, in the bytes that they have; ok is false where it is no list of texts alone.
+func Texts(list []byte) (texts []string, ok bool) {
+	ok = json.Valid(list)
+	err := Elements(list, func(v Span) {
+		if list[v.Start] != '"' {
+			ok = false
+			return
+		}
+		texts = append(texts, Unquote(list[v.Start+1:v.End-1]))
+	})
+	return texts, ok && err == nil
+}
+
 // WithoutTexts drops texts from a JSON list of texts; emptied reports that none is left. What is no such list, or holds
 // none of them, stays as it is.
 func WithoutTexts(list string, drop func(text string) bool) (rest string, emptied bool) {
-	var texts []string
-	if !strings.HasPrefix(list, "[") || json.Unmarshal([]byte(list), &texts) != nil {
-		return list, false
-	}
+	texts, ok := Texts([]byte(list))
 	kept := slices.DeleteFunc(slices.Clone(texts), drop)
-	if len(kept) == len(texts) {
+	if !ok || len(kept) == len(texts) {
 		return list, false
 	}
-	out, err := json.Marshal(kept)
-	if err != nil {
-		return list, false
-	}
-	return string(out), len(kept) == 0
+	return string(QuoteList(kept)), len(kept) == 0
 }
 
 // Manner is how the line separates members and values: some writers put a blank.

@@ -81,7 +81,7 @@ func TestWithoutTexts(t *testing.T) {
 		emptied bool
 	}{
 		`["a", "x", "b"]`: {`["a","b"]`, false}, `["x", "x"]`: {`[]`, true}, `[ "a" ]`: {`[ "a" ]`, false}, `[]`: {`[]`, false},
-		`["x", 1]`: {`["x", 1]`, false}, `["x"`: {`["x"`, false}, `x`: {`x`, false}, ``: {``, false},
+		`["x", 1]`: {`["x", 1]`, false}, `["x"`: {`["x"`, false}, `x`: {`x`, false}, ``: {``, false}, `["x","<` + "\xff" + `"]`: {`["<` + "\xff" + `"]`, false}, `["x"] y`: {`["x"] y`, false},
 	} {
 		if rest, emptied := WithoutTexts(list, func(text string) bool { return text == "x" }); rest != want.rest || emptied != want.emptied {
 			t.Errorf("%s: %s, emptied %v", list, rest, emptied)

@@ -142,7 +142,7 @@ func readLine(raw []byte) line {
 		var ok1, ok2 bool
 		l.name, ok1 = text(o, "name")
 		l.entityType, ok2 = text(o, "entityType")
-		obs, ok3 := texts(o.Raw("observations"))
+		obs, ok3 := jsonedit.Texts(o.Raw("observations"))
 		if !ok1 || !ok2 || !ok3 || l.name == "" { // no id is empty
 			return problem(raw, whyShape)
 		}
@@ -171,13 +171,6 @@ var (
 	entityMembers   = []string{"type", "name", "entityType", "observations"}
 	relationMembers = []string{"type", "from", "to", "relationType"}
 )
-
-// texts reads a list in which every element is a string.
-func texts(raw []byte) (out []string, ok bool) {
-	ok = json.Unmarshal(raw, &out) == nil && out != nil
-	err := jsonedit.Elements(raw, func(v jsonedit.Span) { ok = ok && raw[v.Start] == '"' })
-	return out, ok && err == nil
-}
 
 // text returns a member that is a string.
 func text(o *jsonedit.Object, key string) (string, bool) {

@@ -91,7 +91,7 @@ func (v *cliView) checkWrite(have, want tracker.Record) error {
 			return model.Errorf(model.InvalidInput, "retain", "close_reason is of closed items only")
 		}
 	}
-	labels, _, err := difference(have.Field(fieldLabels), want.Field(fieldLabels))
+	labels, _, err := tracker.Difference(have.Field(fieldLabels), want.Field(fieldLabels))
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (v *cliView) checkWrite(have, want tracker.Record) error {
 			return model.Errorf(model.InvalidInput, "retain", "label %q: bd's tools take the comma for the end of a label; write two labels, or one without it", l)
 		}
 	}
-	blockers, _, err := difference(have.Field(tracker.FieldDepends), want.Field(tracker.FieldDepends))
+	blockers, _, err := tracker.Difference(have.Field(tracker.FieldDepends), want.Field(tracker.FieldDepends))
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (c *CLI) create(ctx context.Context, want tracker.Record) (string, error) {
 	}
 	labels, err := tracker.SplitNames(want.Field(fieldLabels))
 	if err != nil {
-		return "", model.Errorf(model.InvalidInput, "retain", "labels: a list of texts")
+		return "", err
 	}
 	for _, l := range labels {
 		args = append(args, "--labels="+csvField(l))
@@ -234,7 +234,7 @@ func updates(have, want tracker.Record) ([]call, error) {
 		}
 		out = append(out, one)
 	}
-	add, drop, err := difference(have.Field(tracker.FieldDepends), want.Field(tracker.FieldDepends))
+	add, drop, err := tracker.Difference(have.Field(tracker.FieldDepends), want.Field(tracker.FieldDepends))
 	if err != nil {
 		return nil, err
 	}
@@ -280,7 +280,7 @@ func fieldArgs(have, want tracker.Record, closes bool) (do, undo []string, err e
 	if want.Body != have.Body {
 		set("description", have.Body, want.Body)
 	}
-	add, drop, err := difference(have.Field(fieldLabels), want.Field(fieldLabels))
+	add, drop, err := tracker.Difference(have.Field(fieldLabels), want.Field(fieldLabels))
 	for _, l := range add {
 		do, undo = append(do, "--add-label="+csvField(l)), append(undo, "--remove-label="+csvField(l))
 	}
@@ -296,14 +296,6 @@ func csvField(s string) string {
 		return s
 	}
 	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
-}
-
-// difference is tracker.Difference with the error for an operator.
-func difference(was, is string) (add, drop []string, err error) {
-	if add, drop, err = tracker.Difference(was, is); err != nil {
-		err = model.Errorf(model.InvalidInput, "retain", "a list of names reads a, b or [\"a\", \"b\"]")
-	}
-	return add, drop, err
 }
 
 // Remove deletes a row; history, remotes and exports keep the text.

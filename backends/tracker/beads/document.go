@@ -174,8 +174,8 @@ func listText(raw []byte) string {
 	if raw == nil || string(raw) == "null" {
 		return ""
 	}
-	var names []string
-	if err := json.Unmarshal(raw, &names); err != nil {
+	names, ok := jsonedit.Texts(raw)
+	if !ok {
 		return string(raw)
 	}
 	return tracker.JoinNames(names)
@@ -185,7 +185,7 @@ func listText(raw []byte) string {
 func listRaw(s, comma string) ([]byte, error) {
 	names, err := tracker.SplitNames(s)
 	if err != nil {
-		return nil, model.Errorf(model.InvalidInput, "retain", "labels: it begins as a JSON array of texts and is none")
+		return nil, err
 	}
 	out := []byte("[")
 	for i, n := range names {
@@ -390,8 +390,8 @@ func (s *snapshot) Bead(i int) (tracker.Bead, bool) {
 	if b.Parent == "" {
 		b.Parent = parentOf(o.Raw("dependencies"), e.raw)
 	}
-	_ = json.Unmarshal(o.Raw("labels"), &b.Labels)   // of another type: no labels
-	_ = json.Unmarshal(o.Raw("aliases"), &b.Aliases) // of another type: no aliases
+	b.Labels, _ = jsonedit.Texts(o.Raw("labels"))   // of another type: no labels
+	b.Aliases, _ = jsonedit.Texts(o.Raw("aliases")) // of another type: no aliases
 	b.Human = string(o.Raw("requiresHumanAction")) == "true" || string(o.Raw("requires_human_action")) == "true"
 	b.Normalise()
 	return b, true

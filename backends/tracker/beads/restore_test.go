@@ -191,3 +191,20 @@ func TestAnEditThatIsUndoneLeavesNoMember(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestLabelsThatAreNoUTF8ComeBack: an edit of them is undone in their own bytes.
+func TestLabelsThatAreNoUTF8ComeBack(t *testing.T) {
+	for _, labels := range []string{"[\"a\xff\",\"b\"]", "[\"a\xff,c\",\"b\"]"} {
+		s, dir := repo(t, map[string]string{"issues.jsonl": `{"id":"o-1","title":"first","labels":` + labels + "}\n"})
+		was := read(t, s, "o-1")
+		meta := slices.Clone(was.Meta)
+		meta[slices.IndexFunc(meta, func(f model.Field) bool { return f.Name == "labels" })].Value = "c"
+		for _, fields := range [][]model.Field{meta, was.Meta} {
+			_, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "o-1", Meta: fields, Mode: model.Replace, IfMatch: read(t, s, "o-1").Revision, Restore: true})
+			must(t, err)
+		}
+		if got := content(t, filepath.Join(dir, "issues.jsonl")); !strings.Contains(got, `"labels":`+labels) {
+			t.Errorf("%q", got)
+		}
+	}
+}

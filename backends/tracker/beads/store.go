@@ -324,7 +324,7 @@ func (s *Store) now() string { return s.clock.Now().UTC().Format(time.RFC3339Nan
 // with returns both files after one entry was written.
 func (s *Store) with(snap *snapshot, i int, have, want tracker.Record) (issues, deps []byte, err error) {
 	now := s.now()
-	fresh, gone, err := difference(have.Field(tracker.FieldDepends), want.Field(tracker.FieldDepends))
+	fresh, gone, err := tracker.Difference(have.Field(tracker.FieldDepends), want.Field(tracker.FieldDepends))
 	if err != nil {
 		return nil, nil, err
 	}

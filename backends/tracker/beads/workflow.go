@@ -17,7 +17,7 @@ func moved(have, want tracker.Record) (tracker.Record, error) {
 		return want, nil
 	}
 	if err != nil {
-		return want, model.Errorf(model.InvalidInput, "retain", "labels: it begins as a JSON array of texts and is none")
+		return want, err
 	}
 	before, _ := tracker.SplitNames(have.Field(fieldLabels)) // not a list: no label
 	made, labels := have.ID == "", given

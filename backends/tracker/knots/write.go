@@ -84,7 +84,7 @@ func (b *Backend) bring(ctx context.Context, v *view, have, want tracker.Record)
 	id := have.ID
 	add, drop, err := tracker.Difference(have.Field(tracker.FieldDepends), want.Field(tracker.FieldDepends))
 	if err != nil {
-		return model.Errorf(model.InvalidInput, "retain", "depends: a list of ids")
+		return err
 	}
 	var done [][]string
 	edge := func(verb, back, blocker string) error {
@@ -216,7 +216,7 @@ func (b *Backend) update(ctx context.Context, have, want tracker.Record) error {
 func tagArgs(was, is string) (args []string, err error) {
 	add, drop, err := tracker.Difference(was, is)
 	if err != nil {
-		return nil, model.Errorf(model.InvalidInput, "retain", "labels: a list of names reads a, b or [\"a\", \"b\"]")
+		return nil, err
 	}
 	for _, t := range add {
 		args = append(args, "--add-tag="+t)
