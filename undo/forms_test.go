@@ -80,7 +80,7 @@ func recurseRowsComeBack(t *testing.T, vectors string) {
 	if _, err := db.Exec(string(text) + vectors + `UPDATE membership SET position = 0 WHERE position IS NULL;
 		INSERT INTO nodes (id, type, content, embedding, metadata, provenance) VALUES ('j-bytes', 'fact', 'j', X'5B302E312C20302E325D', X'FF00', CAST('{"a":1}' AS BLOB)),
 			('k-text', 'fact', 'k', '[1, 0]', '{}', X''), ('l-floats', 'decision', 'l', X'0000803F0000003F', NULL, X'FE');
-		INSERT INTO nodes (id, type, subtype, content, metadata, provenance) VALUES ('m-latin', 'fact', NULL, 'm', CAST(X'7B2261223A22FC227D' AS TEXT), CAST(X'FC' AS TEXT));
+		INSERT INTO nodes (id, type, subtype, content, metadata, provenance) VALUES ('m-latin', 'fact', CAST(X'66FC0061' AS TEXT), 'm', CAST(X'7B2261223A22FC227D' AS TEXT), CAST(X'FC' AS TEXT));
 		INSERT INTO decisions (node_id, decision_type, files) VALUES ('l-floats', 'goal', 'a.go,b.go');
 		INSERT INTO hyperedges (id, type, label, metadata) VALUES ('e4', 'relation', 'odd', X'FF00');
 		INSERT INTO membership VALUES ('e4', 'j-bytes', 'subject', 0), ('e4', 'k-text', 'object', 1);`); err != nil {

@@ -40,15 +40,15 @@ func (r Rules) Node(op string, n hypergraph.Node, old *hypergraph.Node) error {
 		listed(op, "type", n.Type, old.Type, stored, r.Vocabulary.NodeTypes),
 		listed(op, "tier", n.Tier, old.Tier, stored, r.Vocabulary.Tiers),
 	)
-	was := old.Decision
+	was, plain := old.Decision, PlainText
 	if n.AsStored {
-		old = &n
+		old, plain = &n, r.text // another program stored them, and they come back in their bytes
 	}
 	if err := cmp.Or(
 		lists,
 		r.jsonField(op, "provenance", n.Provenance, old.Provenance, '{'),
 		r.jsonField(op, "metadata", n.Metadata, old.Metadata, '{'),
-		PlainText(op, "id", n.ID), PlainText(op, "subtype", n.Subtype), PlainText(op, "subject", n.SubjectID),
+		PlainText(op, "id", n.ID), plain(op, "subtype", n.Subtype), plain(op, "subject", n.SubjectID),
 		r.text(op, "content", n.Content),
 	); err != nil {
 		return err
