@@ -83,7 +83,10 @@ func recurseRowsComeBack(t *testing.T, vectors string) {
 		INSERT INTO nodes (id, type, subtype, content, metadata, provenance) VALUES ('m-latin', 'fact', CAST(X'66FC0061' AS TEXT), 'm', CAST(X'7B2261223A22FC227D' AS TEXT), CAST(X'FC' AS TEXT));
 		INSERT INTO decisions (node_id, decision_type, files) VALUES ('l-floats', 'goal', 'a.go,b.go');
 		INSERT INTO hyperedges (id, type, label, metadata) VALUES ('e4', 'relation', 'odd', X'FF00');
-		INSERT INTO membership VALUES ('e4', 'j-bytes', 'subject', 0), ('e4', 'k-text', 'object', 1);`); err != nil {
+		INSERT INTO membership VALUES ('e4', 'j-bytes', 'subject', 0), ('e4', 'k-text', 'object', 1);
+		INSERT INTO nodes (id, type, content) VALUES (CAST(X'66FC' AS TEXT), 'fact', 'n');
+		INSERT INTO hyperedges (id, type) VALUES (CAST(X'65FC' AS TEXT), 'relation');
+		INSERT INTO membership VALUES (CAST(X'65FC' AS TEXT), CAST(X'66FC' AS TEXT), 'subject', 0), (CAST(X'65FC' AS TEXT), 'k-text', 'object', 1);`); err != nil {
 		t.Fatal(err)
 	}
 	s := hypergraph.Adapt(hypergraph.Config{Name: "g", Kind: "sqlite", Location: "x", Backend: openFile(t, sqlite.Config{Path: path})})
@@ -95,7 +98,7 @@ func recurseRowsComeBack(t *testing.T, vectors string) {
 			t.Error(err)
 		}
 	}
-	for _, id := range []string{"a-rfc", "b-offset", "c-space", "d-null", "e-odd", "f-budget", "h-option", "j-bytes", "k-text", "l-floats", "m-latin", "edge/e1", "edge/e2", "edge/e3", "edge/e4"} {
+	for _, id := range []string{"a-rfc", "b-offset", "c-space", "d-null", "e-odd", "f-budget", "h-option", "j-bytes", "k-text", "l-floats", "m-latin", "f\xfc", "edge/e\xfc", "edge/e1", "edge/e2", "edge/e3", "edge/e4"} {
 		before := rowsOf(t, db)
 		_, e, err := k.Forget(t.Context(), s, model.ForgetRequest{ID: id})
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"memdesk/internal/exactjson"
 	"memdesk/model"
 )
 
@@ -20,13 +21,17 @@ func formatMembers(ms []Membership) string {
 	for i, m := range ms {
 		out[i] = member{Node: m.NodeID, Role: m.Role, Position: m.Position}
 	}
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(out); err != nil { // strings and numbers always encode
-		return "[]"
+	text := func(v any) string {
+		var b strings.Builder
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		_ = enc.Encode(v) // strings and numbers always encode
+		return strings.TrimSuffix(b.String(), "\n")
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	if s := text(out); !strings.Contains(s, `\ufffd`) { // written for a byte that is no UTF-8 only
+		return s
+	}
+	return text(exactjson.Form(out))
 }
 
 func edgeMeta(e Edge) []model.Field {
@@ -65,7 +70,7 @@ func (a *adapter) applyEdge(e *Edge, req model.RetainRequest, creating bool) err
 
 // newEdge is the edge that a document describes when none is stored: the writer then chooses its members.
 func (a *adapter) newEdge(id string, req model.RetainRequest) (Edge, error) {
-	if err := checkNewID(id); err != nil {
+	if err := checkNewID(id, req); err != nil {
 		return Edge{}, err
 	}
 	i := slices.IndexFunc(req.Meta, func(f model.Field) bool { return f.Name == fieldMembers })
@@ -92,7 +97,7 @@ func (a *adapter) newEdge(id string, req model.RetainRequest) (Edge, error) {
 // program may have left one or none, and a role may be missing.
 func parseMembers(text string, restore bool) ([]Membership, error) {
 	var in []member
-	if err := json.Unmarshal([]byte(text), &in); err != nil {
+	if err := exactjson.Unmarshal([]byte(text), &in); err != nil {
 		return nil, model.Errorf(model.InvalidInput, "retain", "%s: give a JSON array of {\"node\",\"role\",\"position\"}", fieldMembers)
 	}
 	nodes := map[string]bool{}

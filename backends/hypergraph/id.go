@@ -76,9 +76,9 @@ func checkKey(key string) error {
 	return nil
 }
 
-// checkNewID refuses ids that a database may hold but that memdesk does not create.
-func checkNewID(id string) error {
-	if id == "" || strings.Contains(id, "\x00") || !utf8.ValidString(id) {
+// checkNewID refuses ids that a database may hold but that memdesk does not create. A restored item keeps its own.
+func checkNewID(id string, req model.RetainRequest) error {
+	if id == "" || !req.Restore && (strings.Contains(id, "\x00") || !utf8.ValidString(id)) {
 		return model.Errorf(model.InvalidInput, "retain", "%q is no id for a new item: it is empty, holds a NUL or is not valid UTF-8", id)
 	}
 	return nil

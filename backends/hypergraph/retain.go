@@ -202,7 +202,7 @@ func (a *adapter) editedNode(have Node, req model.RetainRequest) (Node, error) {
 }
 
 func (a *adapter) newNode(id string, req model.RetainRequest) (Node, error) {
-	if err := checkNewID(id); err != nil {
+	if err := checkNewID(id, req); err != nil {
 		return Node{}, err
 	}
 	n := Node{ID: id, Type: a.Vocabulary.DefaultType, Tier: cmp.Or(req.Tier, a.Vocabulary.DefaultTier), Confidence: 1, Content: req.Content}

@@ -48,7 +48,7 @@ func (r Rules) Node(op string, n hypergraph.Node, old *hypergraph.Node) error {
 		lists,
 		r.jsonField(op, "provenance", n.Provenance, old.Provenance, '{'),
 		r.jsonField(op, "metadata", n.Metadata, old.Metadata, '{'),
-		PlainText(op, "id", n.ID), plain(op, "subtype", n.Subtype), plain(op, "subject", n.SubjectID),
+		plain(op, "id", n.ID), plain(op, "subtype", n.Subtype), plain(op, "subject", n.SubjectID),
 		r.text(op, "content", n.Content),
 	); err != nil {
 		return err
@@ -102,9 +102,9 @@ func (r Rules) Edge(op string, e hypergraph.Edge, old *hypergraph.Edge) error {
 	if old == nil {
 		old = &hypergraph.Edge{}
 	}
-	types := listed(op, "type", e.Type, old.Type, stored, r.Vocabulary.EdgeTypes)
+	types, plain := listed(op, "type", e.Type, old.Type, stored, r.Vocabulary.EdgeTypes), PlainText
 	if e.AsStored {
-		old = &e
+		old, plain = &e, r.text
 	}
 	if math.IsNaN(e.Weight) || math.IsInf(e.Weight, 0) || e.Weight < 0 {
 		return model.Errorf(model.InvalidInput, op, "weight %v: give a number from 0", e.Weight)
@@ -112,7 +112,7 @@ func (r Rules) Edge(op string, e hypergraph.Edge, old *hypergraph.Edge) error {
 	if err := cmp.Or(
 		types,
 		r.jsonField(op, "metadata", e.Metadata, old.Metadata, '{'),
-		PlainText(op, "id", e.ID), r.text(op, "label", e.Label),
+		plain(op, "id", e.ID), r.text(op, "label", e.Label),
 	); err != nil {
 		return err
 	}
