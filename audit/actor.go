@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"errors"
-	"os"
 	"strconv"
 	"strings"
 
@@ -54,11 +53,7 @@ const maxAuthFile = 64 << 10
 // unauthenticated, whatever the login name; only then are user and tty part of the ID.
 func IdentifyOperator(env func(string) string, user, tty string) Actor {
 	unknown := Actor{ID: token("unauthenticated " + orDash(user) + "@" + orDash(tty))}
-	path := env("SSH_USER_AUTH")
-	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() { // sshd makes no link
-		return unknown
-	}
-	b, err := privatefile.Read(path, privatefile.Unwritable, maxAuthFile)
+	b, err := privatefile.Read(env("SSH_USER_AUTH"), privatefile.Unlinked, maxAuthFile) // sshd makes no link
 	if err != nil {
 		return unknown
 	}

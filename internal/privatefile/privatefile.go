@@ -16,10 +16,12 @@ import (
 type Others int
 
 // Unreadable is for secrets: mode 0600 or stricter. Unwritable is for public content that only its owner may
-// change; it also demands that the file belongs to this user or to root.
+// change; it also demands that the file belongs to this user or to root. Unlinked is Unwritable for a path that is no
+// symbolic link.
 const (
 	Unreadable Others = iota
 	Unwritable
+	Unlinked
 )
 
 // ErrShared is in the error of a file whose owner or mode lets others in.
@@ -30,7 +32,11 @@ var ErrShared = errors.New("others have access to the file")
 // error at once. Errors of the file system are *fs.PathError; no other error names
 // the path.
 func Read(path string, others Others, limit int64) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	flag := os.O_RDONLY | syscall.O_NONBLOCK
+	if others == Unlinked {
+		flag |= syscall.O_NOFOLLOW
+	}
+	f, err := os.OpenFile(path, flag, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -59,9 +65,9 @@ func check(info fs.FileInfo, others Others) error {
 		return errors.New("it is no regular file")
 	case others == Unreadable && mode&0o077 != 0 && !rootsOnly(info):
 		return fmt.Errorf("%w (mode %04o): run chmod 600 on it", ErrShared, mode)
-	case others == Unwritable && mode&0o022 != 0:
+	case others != Unreadable && mode&0o022 != 0:
 		return fmt.Errorf("%w and can change it (mode %04o): run chmod go-w on it", ErrShared, mode)
-	case others == Unwritable && !trusted(info):
+	case others != Unreadable && !trusted(info):
 		return fmt.Errorf("%w: it belongs to another user; this user or root must own it", ErrShared)
 	}
 	return nil

@@ -33,6 +33,10 @@ func TestRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(write("target", 0o644), link); err != nil {
+		t.Fatal(err)
+	}
 	// As systemd passes a credential to a service. Only root can make such a file.
 	credential, rootOwns := write("credential", 0o440), os.Geteuid() == 0 && os.Getegid() == 0
 	foreignCredential := write("foreign credential", 0o440)
@@ -56,6 +60,8 @@ func TestRead(t *testing.T) {
 		"settings all write":   {write("666", 0o666), privatefile.Unwritable, 10, false, true},
 		"settings group write": {write("664", 0o664), privatefile.Unwritable, 10, false, true},
 		"settings of another":  {foreign, privatefile.Unwritable, 10, os.Geteuid() != 0, os.Geteuid() == 0},
+		"a link":               {link, privatefile.Unwritable, 10, true, false},
+		"a link unfollowed":    {link, privatefile.Unlinked, 10, false, false},
 		"a pipe":               {pipe, privatefile.Unreadable, 10, false, false},
 		"a directory":          {dir, privatefile.Unwritable, 10, false, false},
 		"too large":            {write("large", 0o600), privatefile.Unreadable, 9, false, false},
