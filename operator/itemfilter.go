@@ -140,12 +140,21 @@ func inScope(scope, agent string) bool {
 	})
 }
 
-// frontFields are the `name: value` lines of a text's front matter, nested ones too.
+// frontFields are the `name: value` lines of a text's front matter: those at its top, and those below metadata, where
+// Claude's memories have theirs. What stands below another name is a part of its value.
 func frontFields(text string) (out []model.Field) {
 	lines, _ := frontmatter.Split(text)
+	top := ""
 	for line := range strings.Lines(lines) {
-		if name, value, ok := frontmatter.Pair(line); ok {
-			out = append(out, model.Field{Name: strings.TrimSpace(name), Value: value})
+		name, value, ok := frontmatter.Pair(line)
+		bare := strings.TrimSpace(name)
+		if ok && bare == strings.TrimRight(name, " ") {
+			top = bare
+		} else if top != "metadata" {
+			continue
+		}
+		if ok {
+			out = append(out, model.Field{Name: bare, Value: value})
 		}
 	}
 	return out

@@ -286,3 +286,15 @@ func TestOwners(t *testing.T) {
 		}
 	}
 }
+
+// TestItemFilterReadsTheTop of front matter, and metadata, where Claude's memories have their type.
+func TestItemFilterReadsTheTop(t *testing.T) {
+	for text, want := range map[string]bool{
+		"type: note\nauthor: ada\n": true, "metadata:\n  type: note\n": true, "metadata:\n  - x\n\ttype: 'note'\n": true, "title: x\r\ntype : note\r\n": true,
+		"description: |\n  type: note\n": false, "metadata:\n  a: b\nlinks:\n  type: note\n": false, " type: note\n": false, "type: other\n": false,
+	} {
+		if got := (ItemFilter{Type: "note"}).Match(model.Store{}, model.Item{Body: "---\n" + text + "---\nbody\n"}, nil); got != want {
+			t.Errorf("%q passes: %v", text, got)
+		}
+	}
+}
