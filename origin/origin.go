@@ -199,8 +199,15 @@ func instructs(id, key string) bool {
 
 var alwaysLoad = regexp.MustCompile(`(?im)^always_load[ \t]*:[ \t]*["']?(true|yes|on|1)\b`)
 
-// loadsItself reports whether a text's front matter asks for every session, as AgentM's notes do. The line counts
-// anywhere in the text: programs disagree where a front matter ends, and the gate must hold for each.
+// loadsItself reports whether a text's front matter asks for every session, as AgentM's notes do. Programs disagree where
+// a front matter ends, and the gate must hold for each: it ends at a line of three hyphens alone, which all of them take,
+// and with no such line it is the whole text.
 func loadsItself(text string) bool {
-	return strings.HasPrefix(strings.TrimPrefix(text, "\ufeff"), "---") && alwaysLoad.MatchString(text)
+	text, begins := strings.CutPrefix(strings.TrimPrefix(text, "\ufeff"), "---")
+	fence := "\n---\n"
+	if first, _, _ := strings.Cut(text, "\n"); strings.HasSuffix(first, "\r") {
+		fence = "\n---\r\n"
+	}
+	front, _, _ := strings.Cut(text, fence)
+	return begins && alwaysLoad.MatchString(front)
 }
