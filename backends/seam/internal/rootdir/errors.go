@@ -80,6 +80,14 @@ func bare(err error) error {
 	return err
 }
 
+// root is the innermost cause, without the operation and the name that fail adds.
+func root(err error) error {
+	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
+		err = inner
+	}
+	return err
+}
+
 func fail(op, name string, err error) error {
 	var me *model.Error
 	if errors.As(err, &me) {
@@ -123,7 +131,7 @@ func Reach(what, path, sub string) error {
 	case errors.Is(err, model.PermissionDenied):
 		remedy = "may not be read by this user; run as root or as the store's own user"
 	default:
-		remedy = "cannot be read: " + err.Error()
+		remedy = "cannot be read: " + root(err).Error()
 	}
 	return model.Errorf(model.KindOf(err), "", "the %s %s", what, remedy)
 }

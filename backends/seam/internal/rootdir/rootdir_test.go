@@ -190,3 +190,11 @@ func must(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
+
+// TestReach says a cause in words, without an inner operation or a path.
+func TestReach(t *testing.T) {
+	long := filepath.Join(t.TempDir(), strings.Repeat("x", 300))
+	if err := rootdir.Reach("store's directory", long, "."); err == nil || err.Error() != "the store's directory cannot be read: file name too long" {
+		t.Error(err)
+	}
+}
