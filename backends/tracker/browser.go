@@ -26,7 +26,7 @@ func (a *adapter) Read(ctx context.Context, id string) (model.Item, error) {
 	if err != nil {
 		return model.Item{}, err
 	}
-	pairs, err := PairsOf(ctx, v, it.ID)
+	pairs, err := v.Of(ctx, it.ID)
 	if err != nil {
 		return model.Item{}, model.Wrap("read", err)
 	}

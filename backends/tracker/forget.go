@@ -48,7 +48,7 @@ func (a *adapter) staying(ctx context.Context, id string) []string {
 	if err != nil || v.Find(id) >= 0 { // another line has the id, and its pairs
 		return nil
 	}
-	pairs, _ := PairsOf(ctx, v, id) // a file's are known without an error
+	pairs, _ := v.Of(ctx, id) // a file's are known without an error
 	var in []string
 	for _, d := range pairs {
 		if d.Blocked != id {
@@ -75,7 +75,7 @@ func (a *adapter) rewrites(ctx context.Context, req model.RetainRequest) ([]stri
 	if err != nil {
 		return nil, err
 	}
-	pairs, err := PairsOf(ctx, v, req.ID)
+	pairs, err := v.Of(ctx, req.ID)
 	var out []string
 	for _, d := range pairs {
 		if d.Blocker == req.ID && d.Blocked != req.ID {

@@ -4,8 +4,6 @@ import (
 	"hash/fnv"
 	"strconv"
 	"time"
-
-	"memdesk/model"
 )
 
 // Entry is a command's answer about one item.
@@ -15,16 +13,15 @@ type Entry struct {
 	IsWork bool
 }
 
-// Static is a View over the items that a command has listed.
+// Static is what a View has of the items that a command has listed.
 type Static struct {
 	entries []Entry
 	places  map[string]int
-	pairs   []model.Dependency
 	notes   []string
 }
 
-// NewStatic makes a view of entries. Of two with the same id the first is kept, the other is a problem.
-func NewStatic(entries []Entry, pairs []model.Dependency, problems []string) *Static {
+// NewStatic makes a view of entries, all but its method Of. Of two with the same id the first is kept, the other is a problem.
+func NewStatic(entries []Entry, problems []string) *Static {
 	s := &Static{places: map[string]int{}, notes: problems}
 	for _, e := range entries {
 		if _, twice := s.places[e.Record.ID]; twice {
@@ -41,13 +38,6 @@ func NewStatic(entries []Entry, pairs []model.Dependency, problems []string) *St
 		r.Bytes = int64(len(r.Body))
 		s.places[r.ID] = len(s.entries)
 		s.entries = append(s.entries, e)
-	}
-	seen := map[model.Dependency]bool{}
-	for _, p := range pairs {
-		if !seen[p] {
-			seen[p] = true
-			s.pairs = append(s.pairs, p)
-		}
 	}
 	return s
 }
@@ -98,9 +88,6 @@ func (s *Static) Tiers() []string {
 	}
 	return out
 }
-
-// Dependencies are the pairs.
-func (s *Static) Dependencies() []model.Dependency { return s.pairs }
 
 // Problems name parts that could not be looked at; none of them is an entry.
 func (s *Static) Problems(bool) []string { return s.notes }

@@ -94,36 +94,10 @@ type View interface {
 	Texts(i int) (title, body string)
 	// Tiers lists the tiers that occur.
 	Tiers() []string
-	// Dependencies are all pairs, in the store's order, each once.
-	Dependencies() []model.Dependency
+	// Of returns the pairs with the item on either side, in the store's order, each once.
+	Of(ctx context.Context, id string) ([]model.Dependency, error)
 	// Problems name parts that could not be looked at; beside those that are entries where entries is false.
 	Problems(entries bool) []string
-}
-
-// Related is a View that returns the pairs of one item at a time, where all of them would be too many. Its
-// Dependencies are then empty.
-type Related interface {
-	// Of returns the pairs with the item on either side.
-	Of(ctx context.Context, id string) ([]model.Dependency, error)
-}
-
-// PairsOf returns the pairs with an item, in whichever way the view knows them.
-func PairsOf(ctx context.Context, v View, id string) ([]model.Dependency, error) {
-	if r, ok := v.(Related); ok {
-		return r.Of(ctx, id)
-	}
-	if r, ok := v.(interface {
-		PairsOf(id string) []model.Dependency
-	}); ok {
-		return r.PairsOf(id), nil
-	}
-	var out []model.Dependency
-	for _, d := range v.Dependencies() {
-		if d.Blocked == id || d.Blocker == id {
-			out = append(out, d)
-		}
-	}
-	return out, nil
 }
 
 // Filler is a View with some entries of which only id, title and state are known.
@@ -138,7 +112,7 @@ type Filler interface {
 // others.
 type Beginner interface {
 	// Beginning returns at least the first n entries, with their places and ids in the View; whole is true
-	// when it is the View itself. The rest of the store is not read: there are no dependencies, and only the
+	// when it is the View itself. The rest of the store is not read: Of knows only the pairs inside these entries, and there are only the
 	// tiers and problems of these entries.
 	Beginning(ctx context.Context, n int) (v View, whole bool, err error)
 }

@@ -21,8 +21,6 @@ func (a *adapter) WorkItems(ctx context.Context, req model.WorkRequest) (model.W
 	}
 	q := ParseQuery(req.Query)
 	res := model.WorkResult{Items: []model.WorkItem{}, Ignored: q.Ignored, Problems: problems(v, false), First: a.DefaultStatus, Last: a.ClosedStatus}
-	var failed error
-	free := readyIn(ctx, v, a.Lines, &failed)
 	want, f := snippet.Fold(req.Search), filter(req.Filter)
 	related := phaseFamily(v, f)
 	children, err := childrenIn(ctx, v, f.Parent)
@@ -47,24 +45,27 @@ func (a *adapter) WorkItems(ctx context.Context, req model.WorkRequest) (model.W
 			continue
 		case related != nil && !related[b.ID], related == nil && !f.matches(b):
 			continue
-		case req.Ready && !free(i):
-			continue
+		case req.Ready:
+			if free, err := a.isFree(ctx, v, b); err != nil {
+				return model.WorkResult{}, model.Wrap("work", err)
+			} else if !free {
+				continue
+			}
 		}
 		res.Total++
 		if req.Limit == 0 || len(res.Items) < req.Limit {
 			res.Items = append(res.Items, model.WorkItem(b))
 		}
 	}
-	return res, model.Wrap("work", failed)
+	return res, nil
 }
 
-// childrenIn returns the children of an item in a view whose beads do not tell their parents; nil in any other view.
+// childrenIn returns the children of an item according to its pairs: not every bead tells its parent.
 func childrenIn(ctx context.Context, v View, parent string) (map[string]bool, error) {
-	r, one := v.(Related)
-	if !one || parent == "" || v.Find(parent) < 0 {
+	if parent == "" || v.Find(parent) < 0 {
 		return nil, nil
 	}
-	pairs, err := r.Of(ctx, parent)
+	pairs, err := v.Of(ctx, parent)
 	out := map[string]bool{}
 	for _, d := range pairs {
 		if d.Kind == "parent-child" && d.Blocker == parent {
@@ -99,47 +100,24 @@ func (b Bead) holds(folded string) bool {
 	return slices.ContainsFunc(append([]string{b.ID, b.Title, b.Description}, b.Aliases...), func(s string) bool { return strings.Contains(snippet.Fold(s), folded) })
 }
 
-// readyIn returns a test for entries that can be begun; recorded: a closed blocker blocks too. It keeps the first
-// failure to read an item's pairs in failed.
-func readyIn(ctx context.Context, v View, recorded bool, failed *error) func(int) bool {
+// isFree reports whether an item can be begun. In a store of files a closed blocker blocks too.
+func (a *adapter) isFree(ctx context.Context, v View, b Bead) (bool, error) {
+	if !b.Queued() {
+		return false, nil
+	}
 	blocks := func(d model.Dependency) bool {
-		if !Blocks(d.Kind) {
+		if d.Blocked != b.ID || !Blocks(d.Kind) {
 			return false
 		}
 		i := v.Find(d.Blocker)
-		if recorded || i < 0 {
+		if a.Lines || i < 0 {
 			return true
 		}
-		b, ok := v.Bead(i)
-		return !ok || b.Status != "closed" && !Terminal(b.State)
+		other, ok := v.Bead(i)
+		return !ok || other.Status != "closed" && !Terminal(other.State)
 	}
-	blocked := map[string]bool{}
-	for _, d := range v.Dependencies() {
-		if blocks(d) {
-			blocked[d.Blocked] = true
-		}
-	}
-	r, one := v.(Related)
-	return func(i int) bool {
-		b, ok := v.Bead(i)
-		if !ok || !b.Queued() || blocked[b.ID] || *failed != nil {
-			return false
-		}
-		if !one {
-			return true
-		}
-		pairs, err := r.Of(ctx, b.ID)
-		if err != nil {
-			*failed = err
-			return false
-		}
-		for _, d := range pairs {
-			if d.Blocked == b.ID && blocks(d) {
-				return false
-			}
-		}
-		return true
-	}
+	pairs, err := v.Of(ctx, b.ID)
+	return !slices.ContainsFunc(pairs, blocks), err
 }
 
 // Dependencies lists the pairs with the item on either side.
@@ -154,6 +132,6 @@ func (a *adapter) Dependencies(ctx context.Context, id string) ([]model.Dependen
 	if v.Find(id) < 0 {
 		return nil, absent("dependencies", id)
 	}
-	out, err := PairsOf(ctx, v, id)
+	out, err := v.Of(ctx, id)
 	return out, model.Wrap("dependencies", err)
 }

@@ -2,6 +2,7 @@ package beads
 
 import (
 	"bytes"
+	"context"
 	"slices"
 
 	"memdesk/backends/internal/jsonedit"
@@ -9,8 +10,8 @@ import (
 	"memdesk/model"
 )
 
-// Dependencies are the pairs of deps.jsonl and those inside the issues, each once.
-func (s *snapshot) Dependencies() []model.Dependency {
+// Of returns the pairs of deps.jsonl and those inside the issues, each once.
+func (s *snapshot) Of(_ context.Context, id string) ([]model.Dependency, error) {
 	s.once.Do(func() {
 		seen := map[model.Dependency]bool{}
 		s.near = map[string][]model.Dependency{}
@@ -23,7 +24,6 @@ func (s *snapshot) Dependencies() []model.Dependency {
 			if d.Blocker != d.Blocked {
 				s.near[d.Blocker] = append(s.near[d.Blocker], d)
 			}
-			s.all = append(s.all, d)
 		}
 		for _, p := range s.pairs {
 			add(model.Dependency{Blocker: p.blocker, Blocked: p.blocked, Kind: "blocks"})
@@ -34,13 +34,7 @@ func (s *snapshot) Dependencies() []model.Dependency {
 			}
 		}
 	})
-	return s.all
-}
-
-// PairsOf returns the Dependencies with the id on either side.
-func (s *snapshot) PairsOf(id string) []model.Dependency {
-	_ = s.Dependencies()
-	return s.near[id]
+	return s.near[id], nil
 }
 
 // inner is a dependency inside an issue's own line.

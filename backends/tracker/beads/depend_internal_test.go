@@ -18,10 +18,10 @@ func TestReadingAllPairs(t *testing.T) {
 	}
 	s := parse(issues, deps)
 	for i := range s.Len() {
-		pairs, err := tracker.PairsOf(t.Context(), s, s.ID(i))
+		pairs, err := s.Of(t.Context(), s.ID(i))
 		if want := fmt.Sprintf("p-%d", (i+n-1)%n); err != nil || len(pairs) != 2 || s.Record(i).Field(tracker.FieldDepends) != want {
 			t.Fatalf("%s: %v, blocked by %q, %v", s.ID(i), pairs, s.Record(i).Field(tracker.FieldDepends), err)
 		}
-		s.pairs, s.all = nil, nil
+		s.pairs = nil
 	}
 }

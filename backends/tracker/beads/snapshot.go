@@ -56,8 +56,7 @@ type snapshot struct {
 	tiers        []string
 
 	once sync.Once
-	all  []model.Dependency
-	near map[string][]model.Dependency // those of all with an id
+	near map[string][]model.Dependency // the pairs with an id
 
 	listing  sync.Once
 	blocking map[string][]string // in deps.jsonl, the blockers of an id

@@ -190,7 +190,7 @@ func (b *Backend) view(ctx context.Context) (*view, error) {
 		stubs[h.ID] = true
 		entries = append(entries, h.entry())
 	}
-	v := &view{tracker.NewStatic(entries, nil, problems), b, stubs}
+	v := &view{tracker.NewStatic(entries, problems), b, stubs}
 	b.last.Store(v)
 	return v, nil
 }
@@ -219,7 +219,7 @@ func (v *view) Whole(ctx context.Context, i int) (tracker.Record, error) {
 		if err != nil || e.Record.ID != r.ID {
 			return r, model.Errorf(model.Internal, "read", "kno answers something else than the knot %q", r.ID)
 		}
-		r = tracker.NewStatic([]tracker.Entry{e}, nil, nil).Record(0)
+		r = tracker.NewStatic([]tracker.Entry{e}, nil).Record(0)
 	}
 	pairs, err := v.Of(ctx, r.ID)
 	if err != nil {
