@@ -173,10 +173,7 @@ func (s *store) readOnlyReason(snap *snapshot) string {
 		return "its configuration says read_only"
 	}
 	var why string
-	for _, p := range snap.memories {
-		if p.missing {
-			continue
-		}
+	for _, p := range snap.there() {
 		if why = vitals.Unwritable(filepath.Join(p.root, p.dir)); why == "" {
 			return ""
 		}

@@ -54,9 +54,6 @@ func (f file) index() string {
 // rows lists the rows of the search indexes.
 func (w *scrubbing) rows(memories []*memoryDir) (failed error) {
 	for _, p := range memories {
-		if p.missing {
-			continue
-		}
 		err := w.store.eachFile(w.ctx, p, func(f file) {
 			if path.Base(f.Path) != indexName || f.Problem != "" || f.Meta.Kind != rootdir.File || failed != nil {
 				return

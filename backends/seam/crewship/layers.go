@@ -15,9 +15,6 @@ import (
 	"memdesk/model"
 )
 
-// versionsPrefix begins the layers of version blobs; no memory directory has that prefix.
-const versionsPrefix = "versions/"
-
 // Layers lists every file beneath the memory directories, machinery included, the version
 // blobs, and the database, which only Crewship may change.
 func (s *store) Layers(ctx context.Context) ([]model.Layer, error) {
@@ -29,47 +26,51 @@ func (s *store) Layers(ctx context.Context) ([]model.Layer, error) {
 	for _, why := range snap.problems {
 		out = append(out, model.Layer{ID: "(not looked at)", Kind: model.LayerExternal, Reason: why})
 	}
-	for _, p := range snap.memories {
-		if p.missing {
-			continue
-		}
-		if err := s.eachFile(ctx, p, func(f file) { out = append(out, f.layer(filepath.Join(p.root, p.dir))) }); err != nil {
+	for _, p := range s.places(snap) {
+		if err := s.eachFile(ctx, p, func(f file) { out = append(out, f.layer()) }); err != nil {
 			return nil, err
 		}
-	}
-	if err := s.eachBlob(ctx, func(f file) { out = append(out, f.layer(filepath.Join(s.at.memory, "versions"))) }); err != nil {
-		return nil, err
 	}
 	return append(out, s.databaseLayers()...), nil
 }
 
-// file is one name beneath a memory directory, or a version blob.
+// places are the memory directories that are there, and that of the version blobs.
+func (s *store) places(snap *snapshot) []*memoryDir {
+	if p := s.versions(); p != nil {
+		return append(snap.there(), p)
+	}
+	return snap.there()
+}
+
+// versions is the directory of the version blobs; nil where there is none.
+func (s *store) versions() *memoryDir {
+	if s.at.memory == "" || s.at.single {
+		return nil
+	}
+	if root := existing(s.at.memory, "versions"); root != "" {
+		return &memoryDir{prefix: "versions/", kind: kindVersions, root: root, dir: "."}
+	}
+	return nil
+}
+
+// file is one name beneath a memory directory.
 type file struct {
 	walk.Found
-	memory *memoryDir   // nil for a version blob
+	memory *memoryDir
 	dir    *rootdir.Dir // open during the walk
 }
 
-func (f file) id() string {
-	if f.memory == nil {
-		return versionsPrefix + f.Path
-	}
-	return f.memory.prefix + f.Path
-}
+func (f file) id() string { return f.memory.prefix + f.Path }
 
 func (f file) isItem() bool {
-	if f.memory == nil {
-		return false
-	}
 	_, quarantined := quarantineLabel(f.Path)
-	return quarantined || isMemory(f.Path)
+	return f.memory.kind != kindVersions && (quarantined || isMemory(f.Path))
 }
 
-// layer is the file as a layer; dir is the start of the walk. A memory directory has one index, and a copy of that is
-// older than the items.
-func (f file) layer(dir string) model.Layer {
-	l := erasure.Layer(f.Found, f.id(), dir)
-	l.Rows = f.memory != nil && isIndex(f.Path)
+// layer is the file as a layer. A memory directory has one index, and a copy of that is older than the items.
+func (f file) layer() model.Layer {
+	l := erasure.Layer(f.Found, f.id(), f.memory.path())
+	l.Rows = isIndex(f.Path)
 	if f.isItem() && l.Kind == model.LayerDerived {
 		l.Kind, l.ItemID = model.LayerItem, l.ID
 	}
@@ -92,27 +93,6 @@ func (s *store) eachFile(ctx context.Context, p *memoryDir, fn func(file)) error
 	return walk.Everything(ctx, "layers", dir, nil, func(w walk.Found) {
 		if !w.Empty {
 			fn(file{w, p, dir})
-		}
-	})
-}
-
-// eachBlob walks the version blobs of the memory root.
-func (s *store) eachBlob(ctx context.Context, fn func(file)) error {
-	if s.at.memory == "" || s.at.single {
-		return nil
-	}
-	dir, err := openRoot(filepath.Join(s.at.memory, "versions"), s.cfg.Fault)
-	if errors.Is(err, model.Unavailable) {
-		return nil
-	}
-	if err != nil {
-		fn(file{Found: walk.Found{Path: ".", Problem: err.Error()}})
-		return nil
-	}
-	defer dir.Close()
-	return walk.Everything(ctx, "layers", dir, nil, func(w walk.Found) {
-		if !w.Empty {
-			fn(file{Found: w, dir: dir})
 		}
 	})
 }
@@ -156,35 +136,27 @@ func (s *store) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error)
 	if suffix, ok := strings.CutPrefix(id, dbName); ok && s.at.db != "" && !strings.Contains(suffix, "/") {
 		return openRegular(s.at.db + suffix)
 	}
-	if label, ok := strings.CutPrefix(id, versionsPrefix); ok && s.at.memory != "" && !s.at.single {
-		dir, err := openRoot(filepath.Join(s.at.memory, "versions"), nil)
+	p, label := s.versions(), ""
+	if p != nil && strings.HasPrefix(id, p.prefix) {
+		label = id[len(p.prefix):]
+	} else {
+		prefix, below, err := s.splitID("open-layer", id)
 		if err != nil {
 			return nil, err
 		}
-		return openBelow(dir, label)
-	}
-	prefix, label, err := s.splitID("open-layer", id)
-	if err != nil {
-		return nil, err
-	}
-	snap, err := s.survey(ctx, "open-layer")
-	if err != nil {
-		return nil, err
-	}
-	p := snap.find(prefix)
-	if p == nil {
-		return nil, absent("open-layer", id)
+		snap, err := s.survey(ctx, "open-layer")
+		if err != nil {
+			return nil, err
+		}
+		if p, label = snap.find(prefix), below; p == nil {
+			return nil, absent("open-layer", id)
+		}
 	}
 	dir, err := s.open(p)
 	if err != nil {
 		return nil, err
 	}
-	return openBelow(dir, label)
-}
-
-// openBelow closes the directory: an open file does not need it.
-func openBelow(dir *rootdir.Dir, label string) (io.ReadCloser, error) {
-	defer dir.Close()
+	defer dir.Close() // an open file does not need it
 	r, _, err := dir.Reader(label)
 	return r, err
 }

@@ -23,6 +23,7 @@ const (
 	kindSolo                       // an agent without a crew
 	kindUsers                      // user models of people in no crew
 	kindWorkspace                  // M/<workspace>, the coordinator's
+	kindVersions                   // M/versions, the texts of old versions: it holds no memories and is in no list
 )
 
 // memoryDir is one .memory directory and its owner.
@@ -273,6 +274,11 @@ func badID(op, id string) error {
 		return rootdir.CheckName(id) // it does not quote the id
 	}
 	return model.Errorf(model.InvalidInput, op, "%q is no id of this store; take one from its lists", id)
+}
+
+// there are the memory directories that exist.
+func (snap *snapshot) there() []*memoryDir {
+	return slices.DeleteFunc(slices.Clone(snap.memories), func(p *memoryDir) bool { return p.missing })
 }
 
 // find is the memory directory of a well-formed id; nil when the store does not have it.

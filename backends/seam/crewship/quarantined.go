@@ -33,10 +33,7 @@ func (s *store) Quarantined(ctx context.Context) ([]model.Quarantined, error) {
 		return nil, err
 	}
 	out := []model.Quarantined{}
-	for _, p := range snap.memories {
-		if p.missing {
-			continue
-		}
+	for _, p := range snap.there() {
 		if err := model.FromContext(ctx, "quarantine"); err != nil {
 			return nil, err
 		}

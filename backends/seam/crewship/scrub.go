@@ -36,18 +36,12 @@ func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 		w.held[id] = true
 	}
 	if req.SideRows != nil {
-		return nil, w.rows(snap.memories)
+		return nil, w.rows(s.places(snap))
 	}
-	for _, p := range snap.memories {
-		if p.missing {
-			continue
-		}
+	for _, p := range s.places(snap) {
 		if err := s.eachFile(ctx, p, w.file); err != nil {
 			return nil, err
 		}
-	}
-	if err := s.eachBlob(ctx, w.file); err != nil {
-		return nil, err
 	}
 	for _, l := range s.databaseLayers() {
 		w.eraseRows(l)
@@ -70,9 +64,6 @@ type scrubbing struct {
 // ofRemoved reports whether a file is a copy of a removed item, or of one that the subject's own id names:
 // a snapshot of it or an unfinished write.
 func (w *scrubbing) ofRemoved(f file) bool {
-	if f.memory == nil {
-		return false
-	}
 	label := f.Path
 	if rest, in := strings.CutPrefix(label, snapshots); in {
 		_, label, _ = strings.Cut(rest, "/") // behind the run
@@ -81,8 +72,10 @@ func (w *scrubbing) ofRemoved(f file) bool {
 		label = label[:strings.LastIndex(label, ".tmp.")]
 	}
 	removed := slices.Contains(w.Req.Removed, f.memory.prefix+label)
-	if _, err := f.dir.Stat(label); err == nil && isTemp(path.Base(f.Path)) && !(w.Req.Dry && removed) {
-		return false // written anew, or its writer is at work
+	if isTemp(path.Base(f.Path)) && !(w.Req.Dry && removed) {
+		if _, err := f.dir.Stat(label); err == nil {
+			return false // written anew, or its writer is at work
+		}
 	}
 	return removed || isCard(w.cards, label)
 }
@@ -98,7 +91,7 @@ func (w *scrubbing) file(f file) {
 		w.Link(f.dir, f.id(), f.Path)
 	case w.Req.Dry && (f.isItem() || isIndex(path.Base(f.Path)) || strings.HasSuffix(f.Path, ".lock")): // not asked about
 	case f.Repository, f.isItem(), f.Meta.Kind != rootdir.File: // git keeps a repository
-	case f.memory != nil && isIndex(path.Base(f.Path)):
+	case isIndex(path.Base(f.Path)):
 		if path.Base(f.Path) == indexName && !slices.Contains(w.Req.HeldFiles, f.index()) {
 			n, err := w.index(f)
 			w.Add(f.id(), "rows removed, index optimised, VACUUM, checkpoint TRUNCATE", n, err)
@@ -156,7 +149,7 @@ func (w *scrubbing) copy(f file) {
 	}
 	err = f.dir.Remove(f.Path)
 	method := "copy removed"
-	if f.memory == nil { // its name is its hash, so it cannot be redacted in place
+	if f.memory.kind == kindVersions { // its name is its hash, so it cannot be redacted in place
 		method = "the text of an old version removed; its record in crewship.db stays, and Crewship answers 410 for that version"
 	}
 	w.Removed(f.id(), method, err)

@@ -167,10 +167,7 @@ type facts func(*rootdir.Files, rootdir.Place) (rootdir.Meta, bool)
 // walk lists the files of a survey's places, each as of describes it, in the caller's turn.
 func (s *store) walk(ctx context.Context, snap *snapshot, of facts) error {
 	snap.above, snap.trees = slices.Clone(snap.problems), map[string]*walk.Tree{}
-	for _, p := range snap.memories {
-		if p.missing {
-			continue
-		}
+	for _, p := range snap.there() {
 		if err := s.walkPlace(ctx, snap, p, of); err != nil {
 			return err
 		}
