@@ -48,7 +48,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	}
 	led := ""
 	if filepath.Base(c.Path) != issuesName { // a named issues.jsonl follows no redirect
-		if dir, led, err = follow(dir); err != nil {
+		if dir, led, err = redirected(dir); err != nil {
 			return model.Store{}, err
 		}
 	}

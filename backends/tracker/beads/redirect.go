@@ -20,9 +20,9 @@ const redirectName = "redirect"
 // redirectBytes bounds the read of that file.
 const redirectBytes = 4 << 10
 
-// follow resolves a redirect, once: a redirect in its target is ignored. The target must be beside the
+// redirected resolves a redirect, once: a redirect in its target is ignored. The target must be beside the
 // repository or in the user's home, since the file may come with a clone.
-func follow(dir string) (target, note string, err error) {
+func redirected(dir string) (target, note string, err error) {
 	bad := func(why string) (string, string, error) {
 		return "", "", model.Errorf(model.InvalidInput, "open", ".beads/%s %s: open the .beads it should lead to by its own path", redirectName, why)
 	}

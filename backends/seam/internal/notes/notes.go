@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 
@@ -139,14 +138,6 @@ func (s *store) readOnlyReason() string {
 		return s.cfg.Unknown
 	}
 	return vitals.Unwritable(s.cfg.Path)
-}
-
-// real is the directory's path without links, as the kernel tells it.
-func (s *store) real() string {
-	if real, err := filepath.EvalSymlinks(s.cfg.Path); err == nil {
-		return real
-	}
-	return s.cfg.Path
 }
 
 // open returns nil without an error for a root that the first write will make.
