@@ -388,14 +388,19 @@ func (a *store) items(tx Tx, places []bookmark) ([]model.Item, error) {
 
 // rows reads the rows with these keys.
 func (t *Table) rows(tx Tx, keys []string, yield func(Row)) error {
-	cond, args := `(`+t.Key+`) IN (?`+strings.Repeat(`,?`, len(keys)-1)+`)`, make([]any, len(keys))
-	for i, k := range keys {
-		args[i] = k
-	}
-	if t.Lookup != nil {
-		cond, args = t.Lookup(keys)
-	}
+	cond, args := t.keyed(keys)
 	return t.read(tx, true, cond, args, yield)
+}
+
+// keyed is the condition of the rows with these keys.
+func (t *Table) keyed(keys []string) (cond string, args []any) {
+	if t.Lookup != nil {
+		return t.Lookup(keys)
+	}
+	for _, k := range keys {
+		args = append(args, k)
+	}
+	return `(` + t.Key + `) IN (?` + strings.Repeat(`,?`, len(keys)-1) + `)`, args
 }
 
 // read reads the rows of a condition, in no order.

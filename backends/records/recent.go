@@ -72,6 +72,14 @@ func (v state) revision() model.Revision {
 	return v.item.Revision
 }
 
+// state is the state of a row; exists is false for none.
+func (t *Table) state(r Row, exists bool) state {
+	if !exists {
+		return state{}
+	}
+	return state{t.item(r), true}
+}
+
 // parts are hashes of the parts that an edit can change one by one.
 func (t *Table) parts(v state) (out []string) {
 	if !v.there {
@@ -266,10 +274,7 @@ func (a *store) now(tx Tx, id string) (t *Table, v state, err error) {
 		return nil, state{}, nil
 	}
 	row, found, err := t.row(tx, key)
-	if err != nil || !found {
-		return t, state{}, err
-	}
-	return t, state{t.item(row), true}, nil
+	return t, t.state(row, found), err
 }
 
 // words say what happened to a write and how to repeat it.

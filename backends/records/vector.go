@@ -19,10 +19,7 @@ func (a *store) beside(ctx context.Context, id string) (out model.Beside, err er
 	if err != nil || t.Vector == "" {
 		return out, err
 	}
-	cond, args := `(`+t.Key+`) = ?`, []any{key}
-	if t.Lookup != nil {
-		cond, args = t.Lookup([]string{key})
-	}
+	cond, args := t.keyed([]string{key})
 	err = a.DB.View(ctx, op, func(tx Tx) error {
 		var raw []byte
 		found, err := One(tx, `SELECT `+t.Vector+` FROM `+t.From+t.where(true, cond), args, &raw)

@@ -29,56 +29,53 @@ func (a *store) Retain(ctx context.Context, req model.RetainRequest) (model.Reta
 		if err != nil {
 			return err
 		}
-		var have model.Item
-		if exists {
-			have = t.item(row)
-		}
-		before = state{have, exists}
-		if err := model.CheckMatch(op, req.IfMatch, exists, have.Revision); err != nil {
+		before = t.state(row, exists)
+		c := Change{Row: row, Old: before.item, Now: a.Clock.Now().UTC()}
+		if err := model.CheckMatch(op, req.IfMatch, exists, c.Old.Revision); err != nil {
 			return err
 		}
-		doc, err := a.wanted(t, row, have, exists, req)
+		if c.New, err = a.wanted(t, row, c.Old, exists, req); err != nil {
+			return err
+		}
+		displaced, err := t.put(tx, key, &c, exists, req)
 		if err != nil {
 			return err
 		}
-		var warnings []string
-		var displaced *model.Beside
-		var whole bool
-		switch {
-		case !exists && t.revives(req):
-			err = t.Revive(tx, key, req.Beside.Rows)
-		case !exists:
-			warnings, err = t.create(tx, key, doc, a.Clock.Now().UTC().Format("2006-01-02T15:04:05.000Z"), req.Beside)
-		case model.RevisionOf(doc) != have.Revision:
-			c := Change{Row: row, Old: have, New: doc, Now: a.Clock.Now().UTC()}
-			displaced, err = t.save(tx, &c, req)
-			warnings, whole = c.Warnings, c.whole
-		}
-		if err != nil {
+		if row, exists, err = t.row(tx, key); err != nil {
 			return err
 		}
-		row, exists, err = t.row(tx, key)
-		if err == nil && !exists {
-			err = model.Errorf(model.Internal, op, "the row is not there after it was written")
+		if after = t.state(row, exists); !exists {
+			return model.Errorf(model.Internal, op, "the row is not there after it was written")
 		}
-		if err == nil {
-			it := t.item(row)
-			if whole && !shows(it, doc) || t.revives(req) && it.Body != req.Content {
-				return model.Errorf(model.InvalidInput, op, "the rows that were kept are of another text than the item's")
-			}
-			res = model.RetainResult{ID: it.ID, Bytes: it.Bytes, Revision: it.Revision, Warnings: warnings, Displaced: displaced}
-			after = state{it, true}
-			if _, sent := tx.(MirrorTx); !sent { // behind a server the write is made: nothing may refuse it any more
-				err = req.Foretell(it.Body, res)
-			}
+		it := after.item
+		if c.whole && !shows(it, c.New) || t.revives(req) && it.Body != req.Content {
+			return model.Errorf(model.InvalidInput, op, "the rows that were kept are of another text than the item's")
 		}
-		return err
+		res = model.RetainResult{ID: it.ID, Bytes: it.Bytes, Revision: it.Revision, Warnings: c.Warnings, Displaced: displaced}
+		if _, sent := tx.(MirrorTx); sent { // behind a server the write is made: nothing may refuse it any more
+			return nil
+		}
+		return req.Foretell(it.Body, res)
 	})
 	if err == nil {
 		losses = append(losses, a.wrote(t, before, after)...)
 	}
 	res.Warnings = append(res.Warnings, losses...)
 	return res, model.Wrap(op, err)
+}
+
+// put makes a row, brings back the rows that Forget removed, or changes the row that exists. It returns what the change
+// displaced.
+func (t *Table) put(tx Tx, key string, c *Change, exists bool, req model.RetainRequest) (displaced *model.Beside, err error) {
+	switch {
+	case !exists && t.revives(req):
+		err = t.Revive(tx, key, req.Beside.Rows)
+	case !exists:
+		c.Warnings, err = t.create(tx, key, c.New, c.Now.Format("2006-01-02T15:04:05.000Z"), req.Beside)
+	case model.RevisionOf(c.New) != c.Old.Revision:
+		displaced, err = t.save(tx, c, req)
+	}
+	return displaced, err
 }
 
 // target applies every rule that needs no read of the store, and returns the addressed row.
@@ -222,7 +219,7 @@ func (a *store) Forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 		if err != nil || !found {
 			return err
 		}
-		before = state{t.item(row), true}
+		before = t.state(row, true)
 		if err := model.CheckMatch(op, req.IfMatch, true, before.item.Revision); err != nil {
 			return err
 		}
