@@ -88,13 +88,7 @@ func deviations() []model.Deviation {
 	)
 }
 
-// unscoped refuses a scope: the gateway knows only one user, and must not answer for another (R17, R27).
-func unscoped(op, workspace, crew, agent string) error {
-	if workspace == "" && crew == "" && agent == "" {
-		return nil
-	}
-	return model.Errorf(model.InvalidInput, op, "a gateway has no workspaces, crews and agents: it is bound to its user_id")
-}
+const unscoped declared.Unscoped = "a gateway has no workspaces, crews and agents: it is bound to its user_id"
 
 // Recall searches exactly once (G6). Texts that the scanner rejects are named, not shown (R25).
 func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.RecallResult, error) {
@@ -104,7 +98,7 @@ func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.Reca
 	if req.Tier != "" && req.Tier != Tier {
 		return model.RecallResult{}, unknownTier("recall", req.Tier)
 	}
-	if err := cmp.Or(unscoped("recall", req.WorkspaceID, req.CrewID, req.AgentID), model.FromContext(ctx, "recall")); err != nil {
+	if err := cmp.Or(unscoped.Check("recall", req.WorkspaceID, req.CrewID, req.AgentID), model.FromContext(ctx, "recall")); err != nil {
 		return model.RecallResult{}, err
 	}
 	found, bad := s.search(ctx, cmp.Or(s.cfg.ConversationID, s.cfg.Session), strings.ToValidUTF8(req.Query, "\uFFFD"))
@@ -253,7 +247,7 @@ func (s *store) checkRetain(req model.RetainRequest) error {
 	if req.ID == "" && req.Tier != Tier || req.ID != "" && req.Tier != "" && req.Tier != Tier {
 		return unknownTier(op, req.Tier)
 	}
-	if err := unscoped(op, req.WorkspaceID, req.CrewID, req.AgentID); err != nil {
+	if err := unscoped.Check(op, req.WorkspaceID, req.CrewID, req.AgentID); err != nil {
 		return err
 	}
 	switch {

@@ -55,7 +55,7 @@ type store struct {
 	tiers    []model.TierSpec
 	clock    clock.Clock
 	health   vitals.Gate
-	readOnly string // why nothing may be written; empty when it may
+	readOnly declared.ReadOnly
 	// writing orders this store's own changes: a server has no compare-and-swap.
 	writing sync.Mutex
 }
@@ -108,7 +108,7 @@ func open(ctx context.Context, c Config, l *mcplink.Link) (model.Store, error) {
 	case readOnly:
 		s.readOnly = "the server lets this caller write nothing"
 	}
-	out.ReadOnly, out.ReadOnlyReason = s.readOnly != "", s.readOnly
+	out.ReadOnly, out.ReadOnlyReason = s.readOnly != "", string(s.readOnly)
 	return out, nil
 }
 
@@ -122,27 +122,13 @@ func (s *store) close() error {
 	return s.Link.Close()
 }
 
-// unscoped refuses a scope: the tools have none (R17, R27).
-func unscoped(op, workspace, crew, agent string) error {
-	if workspace == "" && crew == "" && agent == "" {
-		return nil
-	}
-	return model.Errorf(model.InvalidInput, op, "a memory server's tools know no workspaces, crews and agents")
-}
+const unscoped declared.Unscoped = "a memory server's tools know no workspaces, crews and agents"
 
 func (s *store) checkTier(op, tier string) error {
 	if tier == "" || slices.ContainsFunc(s.tiers, func(t model.TierSpec) bool { return t.Name == tier }) {
 		return nil
 	}
 	return model.Errorf(model.InvalidInput, op, "unknown tier %q", tier)
-}
-
-// mayWrite refuses a change of a read-only store.
-func (s *store) mayWrite(op string) error {
-	if s.readOnly == "" {
-		return nil
-	}
-	return model.Refuse(op, "the store is read-only: "+s.readOnly)
 }
 
 // Retain changes one item. A request that a call cannot carry is refused before anything is sent.
@@ -163,7 +149,7 @@ func (s *store) Retain(ctx context.Context, req model.RetainRequest) (model.Reta
 	case req.ID != "":
 		err = model.CheckID(req.ID)
 	}
-	err = cmp.Or(req.Mode.Check(), err, unscoped(op, req.WorkspaceID, req.CrewID, req.AgentID), s.checkTier(op, req.Tier), s.mayWrite(op))
+	err = cmp.Or(req.Mode.Check(), err, unscoped.Check(op, req.WorkspaceID, req.CrewID, req.AgentID), s.checkTier(op, req.Tier), s.readOnly.Check(op))
 	if err == nil && req.DataSubjectID != "" {
 		err = model.Errorf(model.Unsupported, op, "a memory server's tools keep no data-subject keys")
 	}
@@ -179,7 +165,7 @@ func (s *store) Retain(ctx context.Context, req model.RetainRequest) (model.Reta
 // (R21–R25).
 func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.RecallResult, error) {
 	const op = "recall"
-	err := unscoped(op, req.WorkspaceID, req.CrewID, req.AgentID)
+	err := unscoped.Check(op, req.WorkspaceID, req.CrewID, req.AgentID)
 	if err == nil && strings.TrimSpace(req.Query) == "" {
 		err = model.Errorf(model.InvalidInput, op, "the query is blank")
 	}
@@ -202,7 +188,7 @@ func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.Reca
 // Forget removes one item.
 func (s *store) Forget(ctx context.Context, req model.ForgetRequest) (model.ForgetResult, error) {
 	const op = "forget"
-	err := cmp.Or(req.CheckSelectors(), unscoped(op, req.WorkspaceID, req.CrewID, req.AgentID), s.mayWrite(op))
+	err := cmp.Or(req.CheckSelectors(), unscoped.Check(op, req.WorkspaceID, req.CrewID, req.AgentID), s.readOnly.Check(op))
 	if err == nil && req.DataSubjectID != "" {
 		err = model.NoCascade(" of whoever runs the server: its tools keep no data-subject keys, and nothing was removed")
 	}

@@ -1,8 +1,30 @@
-// Package declared is what stores say of themselves: the rules that they cannot keep, and, in the JSON of every server,
-// their tiers.
+// Package declared is what stores say of themselves: why nothing may be written, that they know no scopes, the rules that
+// they cannot keep, and, in the JSON of every server, their tiers.
 package declared
 
 import "memdesk/model"
+
+// ReadOnly says why nothing may be written to a store; empty where it may.
+type ReadOnly string
+
+// Check refuses a change of a read-only store.
+func (why ReadOnly) Check(op string) error {
+	if why == "" {
+		return nil
+	}
+	return model.Refuse(op, "the store is read-only: "+string(why))
+}
+
+// Unscoped says of a store that it has no workspaces, crews and agents.
+type Unscoped string
+
+// Check refuses a request that names one (provider-contract.md R17, R27).
+func (why Unscoped) Check(op, workspace, crew, agent string) error {
+	if workspace+crew+agent == "" {
+		return nil
+	}
+	return model.Errorf(model.InvalidInput, op, "%s", string(why))
+}
 
 // Tier is a model.TierSpec on its way.
 type Tier struct {

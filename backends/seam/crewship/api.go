@@ -140,7 +140,7 @@ func (s *store) cascade(ctx context.Context, req model.ForgetRequest) (model.For
 	if s.api == nil {
 		return model.ForgetResult{}, model.NoCascade("")
 	}
-	if err := s.checkWritable("forget"); err != nil {
+	if err := s.reason.Check("forget"); err != nil {
 		return model.ForgetResult{}, err
 	}
 	snap, err := s.survey(ctx, "forget")

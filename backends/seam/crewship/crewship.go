@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"memdesk/backends/internal/declared"
 	"memdesk/backends/internal/vitals"
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/internal/rootdir"
@@ -53,8 +54,8 @@ type store struct {
 	cfg    Config
 	at     layout
 	clock  clock.Clock
-	reason string // why it is read-only, empty when it is not
-	api    *api   // Crewship's server, nil when it is not configured
+	reason declared.ReadOnly
+	api    *api // Crewship's server, nil when it is not configured
 	tiers  []model.TierSpec
 	health vitals.Gate
 	facts  *texts.Memory
@@ -95,7 +96,7 @@ func Open(ctx context.Context, cfg Config) (model.Store, error) {
 	if err := s.checkBinding(snap); err != nil {
 		return model.Store{}, err
 	}
-	s.reason = s.readOnlyReason(snap)
+	s.reason = declared.ReadOnly(s.readOnlyReason(snap))
 	s.tiers = s.declare(snap)
 	return s.value(snap), nil
 }
@@ -107,7 +108,7 @@ func (s *store) value(snap *snapshot) model.Store {
 	}
 	return model.Store{
 		Name: s.cfg.Name, Kind: Kind, Location: cmp.Or(s.cfg.Path, s.cfg.BasePath),
-		ReadOnly: s.reason != "", ReadOnlyReason: s.reason,
+		ReadOnly: s.reason != "", ReadOnlyReason: string(s.reason),
 		Tiers:      s.tiers,
 		Orders:     []model.Order{model.OrderID, model.OrderNewest, model.OrderOldest, model.OrderLargest},
 		Deviations: s.deviations(),
@@ -179,14 +180,6 @@ func (s *store) readOnlyReason(snap *snapshot) string {
 		}
 	}
 	return why
-}
-
-// checkWritable refuses a change of a read-only store.
-func (s *store) checkWritable(op string) error {
-	if s.reason != "" {
-		return model.Refuse(op, "the store is read-only: "+s.reason)
-	}
-	return nil
 }
 
 // checkBinding refuses a configuration that names something absent: it would open as an empty store.

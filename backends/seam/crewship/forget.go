@@ -28,7 +28,7 @@ func (s *store) Forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 	if err := s.checkScope(ctx, e, req); err != nil {
 		return model.ForgetResult{}, err
 	}
-	if err := s.checkWritable("forget"); err != nil {
+	if err := s.reason.Check("forget"); err != nil {
 		return model.ForgetResult{}, err
 	}
 	if e.memory == nil {

@@ -42,7 +42,7 @@ func (t target) id() string { return t.memory.prefix + t.label }
 // unchanged; a text that the scanner rejected is kept in the agent's quarantine, as the agent's own tools
 // do.
 func (s *store) Retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
-	if err := cmp.Or(checkRetain(req), s.checkWritable("retain")); err != nil {
+	if err := cmp.Or(checkRetain(req), s.reason.Check("retain")); err != nil {
 		return model.RetainResult{}, err
 	}
 	snap, err := s.survey(ctx, "retain")

@@ -22,7 +22,7 @@ func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 		return nil, nil
 	}
 	if !req.Dry {
-		if err := s.checkWritable("scrub"); err != nil {
+		if err := s.reason.Check("scrub"); err != nil {
 			return nil, err
 		}
 		defer s.changed()

@@ -58,7 +58,7 @@ type store struct {
 	home   string // the directory above, with pending and the settings; empty: unknown
 	clock  clock.Clock
 	limits map[string]int
-	reason string // why it is read-only, empty when it is not
+	reason declared.ReadOnly
 	notes  []string
 	tiers  []model.TierSpec
 	health vitals.Gate
@@ -83,19 +83,11 @@ func Open(ctx context.Context, cfg Config) (model.Store, error) {
 	if cfg.ReadOnly {
 		s.reason = "its configuration says read_only"
 	} else {
-		s.reason = vitals.Unwritable(s.path)
+		s.reason = declared.ReadOnly(vitals.Unwritable(s.path))
 	}
 	s.look(d)
 	s.declare()
 	return s.value(), nil
-}
-
-// checkWritable refuses a change of a read-only store.
-func (s *store) checkWritable(op string) error {
-	if s.reason != "" {
-		return model.Refuse(op, "the store is read-only: "+s.reason)
-	}
-	return nil
 }
 
 // locate finds the memories directory and the files beside it.
@@ -203,7 +195,7 @@ func (s *store) declare() {
 func (s *store) value() model.Store {
 	return model.Store{
 		Name: s.cfg.Name, Kind: Kind, Location: s.cfg.Path, Place: s.path,
-		ReadOnly: s.reason != "", ReadOnlyReason: s.reason,
+		ReadOnly: s.reason != "", ReadOnlyReason: string(s.reason),
 		Tiers:      s.tiers,
 		Orders:     []model.Order{OrderFile, model.OrderID, model.OrderLargest},
 		Deviations: deviations(),
@@ -272,12 +264,7 @@ func badID(op, id string) error {
 	return model.Errorf(model.InvalidInput, op, "%q is no id of this store: it has MEMORY.md/…, USER.md/… and pending/…", id)
 }
 
-func unscoped(op, workspace, crew, agent string) error {
-	if workspace == "" && crew == "" && agent == "" {
-		return nil
-	}
-	return model.Errorf(model.InvalidInput, op, "this store has no workspaces, crews and agents: it is one agent's")
-}
+const unscoped declared.Unscoped = "this store has no workspaces, crews and agents: it is one agent's"
 
 func revisionOf(text string) model.Revision { return model.RevisionOf(model.Document{Body: text}) }
 

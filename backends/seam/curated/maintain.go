@@ -177,7 +177,7 @@ func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 	if req.SideRows != nil {
 		return nil, nil // no file holds a part of an entry
 	}
-	if err := s.checkWritable("scrub"); err != nil && !req.Dry {
+	if err := s.reason.Check("scrub"); err != nil && !req.Dry {
 		return nil, err
 	}
 	layers, err := s.layers(ctx)

@@ -20,7 +20,7 @@ func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.Reca
 	if _, ok := fileOf(req.Tier); !ok && req.Tier != "" {
 		return model.RecallResult{}, model.Errorf(model.InvalidInput, "recall", "unknown tier %q; there are %s and %s", req.Tier, TierMemory, TierUser)
 	}
-	if err := unscoped("recall", req.WorkspaceID, req.CrewID, req.AgentID); err != nil {
+	if err := unscoped.Check("recall", req.WorkspaceID, req.CrewID, req.AgentID); err != nil {
 		return model.RecallResult{}, err
 	}
 	files, err := s.both(ctx, "recall")

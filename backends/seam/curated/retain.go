@@ -16,7 +16,7 @@ import (
 // once, and repairs a drifted file after keeping a backup. With the ID of a proposal it approves it (see
 // approve). An error leaves everything unchanged, unless it says "written".
 func (s *store) Retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
-	if err := cmp.Or(model.FromContext(ctx, "retain"), s.checkWritable("retain")); err != nil {
+	if err := cmp.Or(model.FromContext(ctx, "retain"), s.reason.Check("retain")); err != nil {
 		return model.RetainResult{}, err
 	}
 	to, err := s.target(req)
@@ -35,7 +35,7 @@ func (s *store) Retain(ctx context.Context, req model.RetainRequest) (model.Reta
 // target applies the rules that need no read of the files.
 func (s *store) target(req model.RetainRequest) (idParts, error) {
 	const op = "retain"
-	if err := cmp.Or(req.Mode.Check(), unscoped(op, req.WorkspaceID, req.CrewID, req.AgentID)); err != nil {
+	if err := cmp.Or(req.Mode.Check(), unscoped.Check(op, req.WorkspaceID, req.CrewID, req.AgentID)); err != nil {
 		return idParts{}, err
 	}
 	to, err := s.addressed(req)
@@ -344,7 +344,7 @@ func (s *store) retainFile(ctx context.Context, name string, req model.RetainReq
 // Forget removes one entry, or rejects a proposal by removing its file. A whole file cannot be forgotten,
 // only its entries.
 func (s *store) Forget(ctx context.Context, req model.ForgetRequest) (model.ForgetResult, error) {
-	err := cmp.Or(model.FromContext(ctx, "forget"), req.CheckSelectors(), unscoped("forget", req.WorkspaceID, req.CrewID, req.AgentID), s.checkWritable("forget"))
+	err := cmp.Or(model.FromContext(ctx, "forget"), req.CheckSelectors(), unscoped.Check("forget", req.WorkspaceID, req.CrewID, req.AgentID), s.reason.Check("forget"))
 	if err != nil {
 		return model.ForgetResult{}, err
 	}

@@ -22,7 +22,7 @@ func (s *store) Forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 	if err != nil {
 		return model.ForgetResult{}, err
 	}
-	if err := s.checkWritable("forget"); err != nil {
+	if err := s.reason.Check("forget"); err != nil {
 		return model.ForgetResult{}, err
 	}
 	if err := s.check("forget", at.Key()); err != nil {

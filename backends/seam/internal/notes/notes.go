@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"memdesk/backends/internal/declared"
 	"memdesk/backends/internal/vitals"
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/internal/rootdir"
@@ -55,7 +56,7 @@ type Config struct {
 type store struct {
 	cfg    Config
 	clock  clock.Clock
-	reason string // why it is read-only, empty when it is not
+	reason declared.ReadOnly
 	tiers  []model.TierSpec
 	health vitals.Gate
 	facts  *texts.Memory
@@ -94,14 +95,14 @@ func Open(ctx context.Context, cfg Config) (model.Store, error) {
 		s.remember(snap)
 		s.snap = snap
 	}
-	s.reason = s.readOnlyReason()
+	s.reason = declared.ReadOnly(s.readOnlyReason())
 	return s.value(snap), nil
 }
 
 func (s *store) value(snap *snapshot) model.Store {
 	out := model.Store{
 		Name: s.cfg.Name, Kind: s.cfg.Kind, Location: s.cfg.Path, Scanner: quarantine.NotesRules,
-		ReadOnly: s.reason != "", ReadOnlyReason: s.reason,
+		ReadOnly: s.reason != "", ReadOnlyReason: string(s.reason),
 		Tiers:  s.tiers,
 		Orders: []model.Order{model.OrderID, model.OrderNewest, model.OrderOldest, model.OrderLargest},
 		Deviations: append([]model.Deviation{{
@@ -157,11 +158,3 @@ func (s *store) open(op string) (*rootdir.Dir, error) {
 
 // virgin reports whether a missing directory is an empty store.
 func (s *store) virgin() bool { return s.cfg.Virgin && !s.seen.Load() }
-
-// checkWritable refuses a change of a read-only store.
-func (s *store) checkWritable(op string) error {
-	if s.reason != "" {
-		return model.Refuse(op, "the store is read-only: "+s.reason)
-	}
-	return nil
-}

@@ -39,7 +39,7 @@ func (s *store) Retain(ctx context.Context, req model.RetainRequest) (model.Reta
 	if err != nil {
 		return model.RetainResult{}, err
 	}
-	if err := s.checkWritable("retain"); err != nil {
+	if err := s.reason.Check("retain"); err != nil {
 		return model.RetainResult{}, err
 	}
 	if err := s.check("retain", to.at.Key()); err != nil {

@@ -30,7 +30,7 @@ import (
 func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
 	w := scrubbing{store: s, ctx: ctx, Run: erasure.Run{Req: req}}
 	if !req.Dry {
-		if err := s.checkWritable("scrub"); err != nil {
+		if err := s.reason.Check("scrub"); err != nil {
 			return nil, err
 		}
 	}
