@@ -280,15 +280,7 @@ func parseCursor(c string, oldest bool, parts []part) (position, error) {
 // process is carrying out. It reads the whole log once, without keeping it.
 func (l *Log) OpenIntents(ctx context.Context) (rows []Row, err error) {
 	defer wrap(&err, "list open intents")
-	parts, err := l.parts(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var open openSet
-	if err := open.read(ctx, l, parts); err != nil {
-		return nil, err
-	}
-	if rows, err = open.rows(l); err != nil {
+	if _, rows, err = l.openIntents(ctx); err != nil {
 		return nil, err
 	}
 	return rows, l.join(ctx, rows)

@@ -17,6 +17,18 @@ type logOffset struct {
 	off     int64
 }
 
+// openIntents reads the whole log, without keeping it: the intents without an outcome, oldest first.
+func (l *Log) openIntents(ctx context.Context) (o openSet, rows []Row, err error) {
+	parts, err := l.parts(ctx)
+	if err != nil {
+		return o, nil, err
+	}
+	if err = o.read(ctx, l, parts); err == nil {
+		rows, err = o.rows(l)
+	}
+	return o, rows, err
+}
+
 // read takes the records of a log behind those that it took before.
 func (o *openSet) read(ctx context.Context, l *Log, parts []part) error {
 	from, first := o.last+1, 0

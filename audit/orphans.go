@@ -17,15 +17,7 @@ const ClassInterrupted = "interrupted"
 // still arrives, as from a recovery, it is added.
 func (l *Log) CloseOrphans(ctx context.Context) (closed int, err error) {
 	defer wrap(&err, "close open intents")
-	parts, err := l.parts(ctx)
-	if err != nil {
-		return 0, err
-	}
-	var open openSet
-	if err := open.read(ctx, l, parts); err != nil {
-		return 0, err
-	}
-	rows, err := open.rows(l)
+	open, rows, err := l.openIntents(ctx)
 	if err != nil {
 		return 0, err
 	}

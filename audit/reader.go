@@ -79,26 +79,7 @@ func (l *Log) open(name string) (atomicfile.File, error) {
 }
 
 // firstRecord decodes a segment's first record.
-func (l *Log) firstRecord(p part) (Record, error) {
-	f, err := l.open(p.name)
-	if err != nil {
-		return Record{}, err
-	}
-	defer f.Close()
-	s := newForward(f, 0, min(p.size, maxLine+1))
-	raw, _, ok := s.next()
-	if s.err != nil {
-		return Record{}, fmt.Errorf("read segment: %w", s.err)
-	}
-	if !ok {
-		return Record{}, errors.New("segment has no first record")
-	}
-	var first line
-	if err := parseLine(raw, &first); err != nil {
-		return Record{}, err
-	}
-	return first.record()
-}
+func (l *Log) firstRecord(p part) (Record, error) { return l.recordFrom(logOffset{p.name, 0}, 0) }
 
 // sealed is the size of the records in segment i, from its seal where there is one, so that bytes set aside
 // after them are not shown as records.
@@ -278,7 +259,7 @@ func (l *Log) find(parts []part, seq uint64) (*line, error) {
 	return readLine(f, off, seq)
 }
 
-// recordFrom reads the record at a known offset.
+// recordFrom reads the record at a known offset; seq is its number, 0 for any.
 func (l *Log) recordFrom(p logOffset, seq uint64) (Record, error) {
 	f, err := l.open(p.segment)
 	if err != nil {
@@ -299,7 +280,10 @@ func readLine(f io.ReaderAt, off int64, seq uint64) (*line, error) {
 		return nil, fmt.Errorf("read segment: %w", s.err)
 	}
 	var found line
-	if !ok || parseLine(raw, &found) != nil || found.seq != seq {
+	if !ok || parseLine(raw, &found) != nil || seq != 0 && found.seq != seq {
+		if seq == 0 {
+			return nil, errors.New("the segment does not begin with a record")
+		}
 		return nil, fmt.Errorf("there is no record %d", seq)
 	}
 	return &found, nil
