@@ -25,22 +25,10 @@ func examine(_, text string) texts.Facts {
 
 // header is the row of a list, from the entry and, when it was read, the facts.
 func (s *store) header(e *entry, f texts.Facts, m rootdir.Meta) model.Header {
-	h := model.Header{
-		ID: e.id, Tier: e.tier, Scope: e.memory.scope(), Title: f.Title,
-		Bytes: m.Size, Modified: m.Modified.UTC(), Stamp: m.Stamp(),
-	}
+	h := f.Header(e.id, e.tier, e.memory.scope(), m)
 	spec, _ := s.tier(e.tier)
 	if flag := spec.CapFlag(m.Size); flag != "" {
-		h.Flags = append(h.Flags, flag)
-	}
-	if m.Kind != rootdir.File {
-		h.Flags = append(h.Flags, model.FlagUnreadable)
-	}
-	if f.Binary {
-		h.Flags = append(h.Flags, model.FlagBinary)
-	}
-	if !f.Verdict.Clean() {
-		h.Flags = append(h.Flags, model.FlagBlocked)
+		h.Flags = append([]model.Flag{flag}, h.Flags...)
 	}
 	switch {
 	case e.tier == tierProposals:

@@ -2,7 +2,6 @@ package crewship
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -122,19 +121,8 @@ func (s *store) headers(ctx context.Context, snap *snapshot, rows []int32) ([]mo
 		}
 		p, at := snap.at(i)
 		e := p.entry(at)
-		if e.meta.Kind != rootdir.File {
-			out = append(out, s.header(e, texts.Facts{}, e.meta))
-			continue
-		}
-		f, m, err := r.facts(e, s.resident.Current(p.memory.path(), p.tree))
-		if err != nil {
-			h := s.header(e, texts.Facts{}, e.meta)
-			if !errors.Is(err, model.NotFound) {
-				h.Flags = append(h.Flags, model.FlagUnreadable)
-			}
-			out = append(out, h)
-			continue
-		}
+		open := func() (*rootdir.Dir, error) { return r.open(e.memory) }
+		f, m, _ := s.facts.Listed(open, e.id, e.label, e.meta, s.resident.Current(p.memory.path(), p.tree))
 		out = append(out, s.header(e, f, m))
 	}
 	return out, nil
@@ -179,35 +167,21 @@ func (r *reader) close() {
 	}
 }
 
-func (r *reader) open(p *memoryDir) error {
-	if r.dir != nil && r.at == p {
-		return nil
+func (r *reader) open(p *memoryDir) (dir *rootdir.Dir, err error) {
+	if r.dir == nil || r.at != p {
+		r.close()
+		if dir, err = r.s.open(p); err != nil {
+			return nil, err
+		}
+		r.dir, r.at = dir, p
 	}
-	r.close()
-	dir, err := r.s.open(p)
-	if err != nil {
-		return err
-	}
-	r.dir, r.at = dir, p
-	return nil
+	return r.dir, nil
 }
 
 func (r *reader) content(e *entry) (string, texts.Facts, rootdir.Meta, error) {
-	if err := r.open(e.memory); err != nil {
+	dir, err := r.open(e.memory)
+	if err != nil {
 		return "", texts.Facts{}, rootdir.Meta{}, err
 	}
-	return r.s.facts.Read(r.dir, e.id, e.label)
-}
-
-// facts reads the file only when its current version is unknown. kept: it is as the walk saw it.
-func (r *reader) facts(e *entry, kept bool) (texts.Facts, rootdir.Meta, error) {
-	if kept {
-		if f, ok := r.s.facts.Known(e.id, e.meta); ok {
-			return f, e.meta, nil
-		}
-	}
-	if err := r.open(e.memory); err != nil {
-		return texts.Facts{}, rootdir.Meta{}, err
-	}
-	return r.s.facts.Current(r.dir, e.id, e.label)
+	return r.s.facts.Read(dir, e.id, e.label)
 }

@@ -52,19 +52,7 @@ var scan = quarantine.RulesOf(quarantine.NotesRules).Scan
 
 // header is the row of a list, from the entry and, when it was read, the facts.
 func (s *store) header(e *entry, f texts.Facts, m rootdir.Meta) model.Header {
-	h := model.Header{
-		ID: e.id, Tier: e.tier, Scope: s.scopeOf(e.id), Title: f.Title,
-		Bytes: m.Size, Modified: m.Modified.UTC(), Stamp: m.Stamp(),
-	}
-	if m.Kind != rootdir.File {
-		h.Flags = append(h.Flags, model.FlagUnreadable)
-	}
-	if f.Binary {
-		h.Flags = append(h.Flags, model.FlagBinary)
-	}
-	if !f.Verdict.Clean() {
-		h.Flags = append(h.Flags, model.FlagBlocked)
-	}
+	h := f.Header(e.id, e.tier, s.scopeOf(e.id), m)
 	if archived(e.status) {
 		h.Flags = append(h.Flags, model.FlagArchived)
 	}

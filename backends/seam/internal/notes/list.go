@@ -2,7 +2,6 @@ package notes
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -94,27 +93,10 @@ func (s *store) headers(ctx context.Context, snap *snapshot, rows []int32) ([]mo
 			return nil, err
 		}
 		e := snap.at(int(i))
-		if e.meta.Kind != rootdir.File {
-			out = append(out, s.header(&e, texts.Facts{}, e.meta))
-			continue
+		f, m, ok := s.facts.Listed(func() (*rootdir.Dir, error) { return root, nil }, e.id, e.id, e.meta, kept)
+		if ok {
+			e.status = f.Status // its current status, in whichever tier the walk put it
 		}
-		if kept {
-			if f, ok := s.facts.Known(e.id, e.meta); ok {
-				e.status = f.Status
-				out = append(out, s.header(&e, f, e.meta))
-				continue
-			}
-		}
-		f, m, err := s.facts.Current(root, e.id, e.id)
-		if err != nil {
-			h := s.header(&e, texts.Facts{}, e.meta)
-			if !errors.Is(err, model.NotFound) {
-				h.Flags = append(h.Flags, model.FlagUnreadable)
-			}
-			out = append(out, h)
-			continue
-		}
-		e.status = f.Status // its current status, in whichever tier the walk put it
 		out = append(out, s.header(&e, f, m))
 	}
 	return out, nil

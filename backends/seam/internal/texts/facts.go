@@ -8,6 +8,7 @@ import (
 	"unique"
 
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/model"
 	"memdesk/quarantine"
 )
 
@@ -17,6 +18,22 @@ type Facts struct {
 	Binary              bool
 	Verdict             quarantine.Verdict
 	TooBig              bool // not read and not scanned
+	Unread              bool // the file is there, and could not be read
+}
+
+// Header is the row of a list for a file with these facts.
+func (f Facts) Header(id, tier, scope string, m rootdir.Meta) model.Header {
+	h := model.Header{ID: id, Tier: tier, Scope: scope, Title: f.Title, Bytes: m.Size, Modified: m.Modified.UTC(), Stamp: m.Stamp()}
+	if f.Unread || m.Kind != rootdir.File {
+		h.Flags = append(h.Flags, model.FlagUnreadable)
+	}
+	if f.Binary {
+		h.Flags = append(h.Flags, model.FlagBinary)
+	}
+	if !f.Verdict.Clean() {
+		h.Flags = append(h.Flags, model.FlagBlocked)
+	}
+	return h
 }
 
 // factsKept bounds the remembered facts.
@@ -100,6 +117,28 @@ func (k *Memory) Read(dir *rootdir.Dir, id, path string) (string, Facts, rootdir
 	}
 	text := string(data)
 	return text, k.Of(id, text, m), m, nil
+}
+
+// Listed returns the facts of a file for a list, as it is now; was is how a walk saw it, and kept says that it has not
+// changed since. Without facts (ok is false) it is as it was: it has vanished, cannot be read, or is no regular file.
+// open opens the directory of path, when the file must be read.
+func (k *Memory) Listed(open func() (*rootdir.Dir, error), id, path string, was rootdir.Meta, kept bool) (f Facts, m rootdir.Meta, ok bool) {
+	if was.Kind != rootdir.File {
+		return Facts{}, was, false
+	}
+	if kept {
+		if f, ok = k.Known(id, was); ok {
+			return f, was, true
+		}
+	}
+	dir, err := open()
+	if err == nil {
+		f, m, err = k.Current(dir, id, path)
+	}
+	if err != nil {
+		return Facts{Unread: !errors.Is(err, model.NotFound)}, was, false
+	}
+	return f, m, true
 }
 
 // Current reads the file only when its current version is unknown.
