@@ -142,15 +142,25 @@ func (m Meta) Known(seed uint64, at Place) (hash uint64, ok bool) {
 	return xxhash.Sum64(b[:]) ^ bits.RotateLeft64(xxhash.Sum64String(at.Name), 1) ^ bits.RotateLeft64(xxhash.Sum64String(at.Dir), 2), true
 }
 
-// Parts are the part of Meta that a list keeps of many files; MetaOf reassembles it, with the device of
-// their directory and without the number of names.
-func (m Meta) Parts() (kind Kind, size, seconds, nanos int64, ino uint64, changed int64) {
-	return m.Kind, m.Size, m.Modified.Unix(), int64(m.Modified.Nanosecond()), m.ino, m.changed
+// Parts are the part of Meta that a list keeps of many files: not the device, which is that of their directory, and not
+// the number of names.
+type Parts struct {
+	Kind    Kind
+	Size    int64
+	Seconds int64 // since 1970, of the last change of the content
+	Nanos   int64
+	Inode   uint64
+	Changed int64
 }
 
-// MetaOf is the inverse of Parts.
-func MetaOf(dir Meta, kind Kind, size, seconds, nanos int64, ino uint64, changed int64) Meta {
-	return Meta{Kind: kind, Size: size, Modified: time.Unix(seconds, nanos), ino: ino, dev: dir.dev, changed: changed}
+// Parts takes a Meta apart.
+func (m Meta) Parts() Parts {
+	return Parts{m.Kind, m.Size, m.Modified.Unix(), int64(m.Modified.Nanosecond()), m.ino, m.changed}
+}
+
+// In is the Meta of a file in a directory.
+func (p Parts) In(dir Meta) Meta {
+	return Meta{Kind: p.Kind, Size: p.Size, Modified: time.Unix(p.Seconds, p.Nanos), ino: p.Inode, dev: dir.dev, changed: p.Changed}
 }
 
 func metaOf(fi fs.FileInfo) Meta {

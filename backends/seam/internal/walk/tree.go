@@ -138,7 +138,7 @@ func (f File) Exists() bool { return f.in != nil }
 // Meta describes the file as the walk saw it, without the number of its names.
 func (f File) Meta() rootdir.Meta {
 	r := f.row()
-	return rootdir.MetaOf(f.in.meta, f.Kind(), r.size, r.seconds, int64(r.nanos&(1<<kindShift-1)), r.ino, r.changed)
+	return rootdir.Parts{Kind: f.Kind(), Size: r.size, Seconds: r.seconds, Nanos: int64(r.nanos & (1<<kindShift - 1)), Inode: r.ino, Changed: r.changed}.In(f.in.meta)
 }
 
 func (d *folder) name(r *row) string { return d.names[r.name : r.name+uint32(r.length)] }
@@ -552,8 +552,7 @@ func (t *Tree) span(d *folder, from, to int) {
 }
 
 func (r *row) set(m rootdir.Meta) {
-	var kind rootdir.Kind
-	var nanos int64
-	kind, r.size, r.seconds, nanos, r.ino, r.changed = m.Parts()
-	r.nanos = uint32(nanos) | uint32(kind)<<kindShift
+	p := m.Parts()
+	r.size, r.seconds, r.ino, r.changed = p.Size, p.Seconds, p.Inode, p.Changed
+	r.nanos = uint32(p.Nanos) | uint32(p.Kind)<<kindShift
 }
