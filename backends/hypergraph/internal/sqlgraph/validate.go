@@ -40,9 +40,9 @@ func (r Rules) Node(op string, n hypergraph.Node, old *hypergraph.Node) error {
 		listed(op, "type", n.Type, old.Type, stored, r.Vocabulary.NodeTypes),
 		listed(op, "tier", n.Tier, old.Tier, stored, r.Vocabulary.Tiers),
 	)
-	was, plain := old.Decision, PlainText
+	was, plain := old.Decision, r.plain(n.AsStored)
 	if n.AsStored {
-		old, plain = &n, r.text // another program stored them, and they come back in their bytes
+		old = &n
 	}
 	if err := cmp.Or(
 		lists,
@@ -102,9 +102,9 @@ func (r Rules) Edge(op string, e hypergraph.Edge, old *hypergraph.Edge) error {
 	if old == nil {
 		old = &hypergraph.Edge{}
 	}
-	types, plain := listed(op, "type", e.Type, old.Type, stored, r.Vocabulary.EdgeTypes), PlainText
+	types, plain := listed(op, "type", e.Type, old.Type, stored, r.Vocabulary.EdgeTypes), r.plain(e.AsStored)
 	if e.AsStored {
-		old, plain = &e, r.text
+		old = &e
 	}
 	if math.IsNaN(e.Weight) || math.IsInf(e.Weight, 0) || e.Weight < 0 {
 		return model.Errorf(model.InvalidInput, op, "weight %v: give a number from 0", e.Weight)
@@ -182,6 +182,14 @@ func (r Rules) jsonField(op, what, value, old string, open byte) error {
 		return nil
 	}
 	return model.Errorf(model.InvalidInput, op, "%s is not %s", what, kind)
+}
+
+// plain is PlainText, but for what a recurse file has stored: its program writes any bytes, and they come back.
+func (r Rules) plain(asStored bool) func(op, what, value string) error {
+	if asStored && !r.Subjects {
+		return r.text
+	}
+	return PlainText
 }
 
 func (r Rules) text(op, what, value string) error {
