@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
-	"os"
 
 	"memdesk/backends/tracker"
 	"memdesk/model"
@@ -56,18 +54,11 @@ func (s *Store) knows(at [2]stamp) bool {
 
 // readBeginning returns nil where the beginning would be too much of the file, or the file changes.
 func (s *Store) readBeginning(ctx context.Context, at [2]stamp, n int) (*snapshot, error) {
-	f, err := s.fs.OpenFile(s.path(issuesName), os.O_RDONLY, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fileError("read", issuesName, err)
+	f, info, err := s.open("read", issuesName, 0)
+	if err != nil || f == nil {
+		return nil, err
 	}
 	defer f.Close() // opened for reading: closing loses nothing
-	info, err := f.Stat()
-	if err != nil {
-		return nil, fileError("read", issuesName, err)
-	}
 	if stampOf(info) != at[0] {
 		return nil, nil
 	}

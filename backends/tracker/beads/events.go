@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
-	"os"
 	"slices"
 	"syscall"
 
@@ -28,23 +26,17 @@ func (s *Store) StoreEvents(ctx context.Context, limit int) ([]model.StoreEvent,
 		return nil, err
 	}
 	out := []model.StoreEvent{}
-	f, err := s.fs.OpenFile(s.path(interactionsName), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0) // a pipe is not waited for
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return out, nil
-	case errors.Is(err, syscall.ELOOP):
-		return nil, model.Errorf(model.Unavailable, "store-events", "%s is not a regular file", interactionsName)
+	odd := model.Errorf(model.Unavailable, "store-events", "%s is not a regular file", interactionsName)
+	f, info, err := s.open("store-events", interactionsName, syscall.O_NOFOLLOW|syscall.O_NONBLOCK) // a pipe is not waited for
+	if errors.Is(err, syscall.ELOOP) {
+		return nil, odd
 	}
-	if err != nil {
-		return nil, fileError("store-events", interactionsName, err)
+	if err != nil || f == nil {
+		return out, err
 	}
 	defer f.Close() // opened for reading: closing loses nothing
-	info, err := f.Stat()
-	if err != nil {
-		return nil, fileError("store-events", interactionsName, err)
-	}
 	if !info.Mode().IsRegular() {
-		return nil, model.Errorf(model.Unavailable, "store-events", "%s is not a regular file", interactionsName)
+		return nil, odd
 	}
 	from := max(0, info.Size()-tailBytes)
 	data, err := io.ReadAll(io.NewSectionReader(f, from, info.Size()-from))

@@ -141,14 +141,11 @@ func (s *Store) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error)
 	if !filepath.IsLocal(id) || strings.ContainsAny(id, "\\\x00") {
 		return nil, model.Errorf(model.InvalidInput, "open-layer", "%q is no layer of this store", id)
 	}
-	f, err := s.fs.OpenFile(s.path(id), os.O_RDONLY|syscall.O_NOFOLLOW, 0)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, model.Errorf(model.NotFound, "open-layer", "%q is not there any more", id)
-	case err != nil:
-		return nil, fileError("open-layer", id, err)
+	f, _, err := s.open("open-layer", id, syscall.O_NOFOLLOW)
+	if err == nil && f == nil {
+		err = model.Errorf(model.NotFound, "open-layer", "%q is not there any more", id)
 	}
-	return f, nil
+	return f, err
 }
 
 // gitPatience bounds the question to git.
@@ -308,14 +305,11 @@ func (s *Store) scrub(l model.Layer, req model.ScrubRequest, edit lineEdit) mode
 // meanwhile are appended again.
 func (s *Store) editLines(id string, edit lineEdit, may func() bool) (int64, error) {
 	for range rewriteAttempts {
-		f, err := s.fs.OpenFile(s.path(id), os.O_RDONLY|syscall.O_NOFOLLOW, 0)
-		if errors.Is(err, fs.ErrNotExist) {
-			return 0, nil
+		f, info, err := s.open("scrub", id, syscall.O_NOFOLLOW)
+		if err != nil || f == nil {
+			return 0, err
 		}
-		if err != nil {
-			return 0, fileError("scrub", id, err)
-		}
-		n, again, err := s.editFrom(f, id, edit, may)
+		n, again, err := s.editFrom(f, info, id, edit, may)
 		_ = f.Close() // opened for reading: closing loses nothing
 		if err != nil || !again {
 			return n, err
@@ -324,11 +318,7 @@ func (s *Store) editLines(id string, edit lineEdit, may func() bool) (int64, err
 	return 0, model.Errorf(model.Conflict, "scrub", "%s is rewritten by another program again and again", id)
 }
 
-func (s *Store) editFrom(f atomicfile.File, id string, edit lineEdit, may func() bool) (n int64, again bool, err error) {
-	info, err := f.Stat()
-	if err != nil {
-		return 0, false, fileError("scrub", id, err)
-	}
+func (s *Store) editFrom(f atomicfile.File, info fs.FileInfo, id string, edit lineEdit, may func() bool) (n int64, again bool, err error) {
 	data, err := io.ReadAll(f)
 	if err != nil {
 		return 0, false, fileError("scrub", id, err)

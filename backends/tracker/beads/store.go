@@ -175,23 +175,33 @@ func (s *Store) stat() ([2]stamp, error) {
 
 // read returns a whole file; an absent one is empty.
 func (s *Store) read(name string) ([]byte, error) {
-	f, err := s.fs.OpenFile(s.path(name), os.O_RDONLY, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fileError("read", name, err)
+	f, info, err := s.open("read", name, 0)
+	if err != nil || f == nil {
+		return nil, err
 	}
 	defer f.Close() // opened for reading: closing loses nothing
-	info, err := f.Stat()
-	if err != nil {
-		return nil, fileError("read", name, err)
-	}
 	buf := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
 	if _, err := io.Copy(buf, f); err != nil {
 		return nil, fileError("read", name, err)
 	}
 	return buf.Bytes(), nil
+}
+
+// open opens a file for reading; nil where it is absent.
+func (s *Store) open(op, name string, more int) (atomicfile.File, fs.FileInfo, error) {
+	f, err := s.fs.OpenFile(s.path(name), os.O_RDONLY|more, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, fileError(op, name, err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		_ = f.Close() // opened for reading: closing loses nothing
+		return nil, nil, fileError(op, name, err)
+	}
+	return f, info, nil
 }
 
 // fileError names the file and never its directory (R15).
