@@ -26,7 +26,7 @@ func bdStore(t *testing.T) (s model.Store, run func(args ...string)) {
 	p := command.New(command.Program{Name: name, Dir: filepath.Dir(dir)})
 	return s, func(args ...string) {
 		t.Helper()
-		must(t, p.Write(t.Context(), "test", nil, args...))
+		must(t, p.Change(t.Context(), "test", nil, args...))
 	}
 }
 
@@ -138,7 +138,7 @@ func TestRefusalsOfBD(t *testing.T) {
 	t.Setenv("FAKE_BD_RECORDS", abs)
 	p := command.New(command.Program{Name: fakeBD(t), Dir: t.TempDir()})
 	for _, r := range all {
-		err := p.Write(t.Context(), "test", nil, r.Args...)
+		err := p.Change(t.Context(), "test", nil, r.Args...)
 		if got := string(model.KindOf(err)); got != r.Note {
 			t.Errorf("%q is %q, want %q: %v", r.Args, got, r.Note, err)
 		}

@@ -123,17 +123,6 @@ func (p *Program) decode(op string, out []byte, v any) error {
 	return nil
 }
 
-// Write runs a call that changes something, alone in this process and once: a failed call may have succeeded.
-// v may be nil.
-func (p *Program) Write(ctx context.Context, op string, v any, args ...string) error {
-	unlock, err := p.Alone(ctx, op)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	return p.Change(ctx, op, v, args...)
-}
-
 // Alone waits for the turn to write.
 func (p *Program) Alone(ctx context.Context, op string) (func(), error) {
 	select {
@@ -144,7 +133,8 @@ func (p *Program) Alone(ctx context.Context, op string) (func(), error) {
 	}
 }
 
-// Change is Write for a caller that has the turn.
+// Change runs a call that changes something, once: a failed call may have succeeded. The caller has the turn; v may be
+// nil.
 func (p *Program) Change(ctx context.Context, op string, v any, args ...string) error {
 	out, err := p.once(ctx, op, args)
 	if err != nil {

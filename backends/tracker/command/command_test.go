@@ -18,7 +18,7 @@ func TestTooLongAText(t *testing.T) {
 	if err := os.WriteFile(path, []byte("#!/bin/sh\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	err := command.New(command.Program{Name: path}).Write(t.Context(), "retain", nil, strings.Repeat("x", 4<<20))
+	err := command.New(command.Program{Name: path}).Change(t.Context(), "retain", nil, strings.Repeat("x", 4<<20))
 	if !errors.Is(err, model.Unsupported) || !model.Unchanged(err) || !strings.Contains(err.Error(), "shorten") {
 		t.Error(err)
 	}

@@ -257,7 +257,7 @@ func TestWritesOfKno(t *testing.T) {
 		t.Errorf("a knot that was changed meanwhile: %+v, %v", got, err)
 	}
 	must(t, command.New(command.Program{Name: trackertest.StandIn(t, "kno"), Fixed: []string{"--repo-root", dir, "--db", "x"}}).
-		Write(t.Context(), "test", nil, "edge", "add", "--", "knot-hot", "parent_of", "knot-warm"))
+		Change(t.Context(), "test", nil, "edge", "add", "--", "knot-hot", "parent_of", "knot-warm"))
 	if err := write("knot-hot", "status", "shipped"); !errors.Is(err, model.Conflict) || !strings.Contains(err.Error(), "cascade") {
 		t.Errorf("the end of a parent: %v", err)
 	}
@@ -271,7 +271,7 @@ func TestChildren(t *testing.T) {
 	s, err := knots.Open(t.Context(), config(t, dir))
 	must(t, err)
 	must(t, command.New(command.Program{Name: trackertest.StandIn(t, "kno"), Fixed: []string{"--repo-root", dir, "--db", "x"}}).
-		Write(t.Context(), "test", nil, "edge", "add", "--", "knot-hot", "parent_of", "knot-block"))
+		Change(t.Context(), "test", nil, "edge", "add", "--", "knot-hot", "parent_of", "knot-block"))
 	for parent, want := range map[string]string{"knot-hot": "knot-block", "knot-block": "", "knot-none": ""} {
 		got, err := s.Work.WorkItems(t.Context(), model.WorkRequest{Filter: model.WorkFilter{Parent: parent}})
 		must(t, err)
