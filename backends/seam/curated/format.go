@@ -97,6 +97,14 @@ func runes(entries []entry) int64 { return int64(utf8.RuneCountInString(join(ent
 // without is the entries but one.
 func without(entries []entry, i int) []entry { return slices.Delete(slices.Clone(entries), i, i+1) }
 
+func textsOf(entries []entry) map[string]bool {
+	out := make(map[string]bool, len(entries))
+	for _, e := range entries {
+		out[e.text] = true
+	}
+	return out
+}
+
 func find(entries []entry, hash string) int {
 	return slices.IndexFunc(entries, func(e entry) bool { return e.hash == hash })
 }

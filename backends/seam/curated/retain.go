@@ -114,9 +114,9 @@ func (s *store) rewrites(ctx context.Context, req model.RetainRequest) (ids []st
 		return nil, err
 	}
 	if to.file != "" {
-		next := parse(normalise(req.Content))
+		next := textsOf(parse(normalise(req.Content)))
 		for _, e := range files[indexOf(to.file)].entries {
-			if find(next, e.hash) < 0 {
+			if !next[e.text] {
 				ids = append(ids, to.file+"/"+e.hash)
 			}
 		}
@@ -267,22 +267,20 @@ func screen(old, text string, guarded bool) (warnings []string, err error) {
 	if guarded {
 		had = parse(old)
 	}
-	take := func(fits func(was string) bool) bool {
-		i := slices.IndexFunc(had, func(e entry) bool { return fits(e.text) })
+	next := parse(text) // as in had, no two are equal
+	before, after := textsOf(had), textsOf(next)
+	had = slices.DeleteFunc(had, func(e entry) bool { return after[e.text] })
+	cleans := func(text string) bool {
+		i := slices.IndexFunc(had, func(e entry) bool { return len(rules.Added(e.text, text)) == 0 })
 		if i >= 0 {
 			had = slices.Delete(had, i, i+1)
 		}
 		return i >= 0
 	}
-	next := parse(text)
-	stays := make([]bool, len(next))
-	for i, e := range next {
-		stays[i] = take(func(was string) bool { return was == e.text })
-	}
-	for i, e := range next {
+	for _, e := range next {
 		v, hit := rules.Scan(e.text)
 		switch {
-		case hit && !stays[i] && !take(func(was string) bool { return len(rules.Added(was, e.text)) == 0 }):
+		case hit && !before[e.text] && !cleans(e.text):
 			return nil, model.Errorf(model.InvalidInput, "retain", "the scanner rejects the text: %s/%s; nothing was written", v.Category, v.Pattern)
 		case hit:
 			warnings = append(warnings, "agents still do not get this entry: the scanner rejects "+v.Category+"/"+v.Pattern+", which was there before")
