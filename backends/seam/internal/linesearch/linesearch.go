@@ -49,8 +49,8 @@ func Whole(q string) Query {
 	return Query{phrase: q, terms: terms, rare: rarest(terms), grams: grams(terms)}
 }
 
-// Word reports whether the query is one word: every text that holds it has a line that does.
-func (q Query) Word() bool { return len(q.terms) == 1 }
+// word reports whether the query is one word: every text that holds it has a line that does, of the best score.
+func (q Query) word() bool { return len(q.terms) == 1 }
 
 // Any is a search for any of several words, in small letters, beside an index that takes accented letters for
 // plain ones: of a word or a text beyond ASCII only that index can tell.
@@ -202,16 +202,23 @@ func isASCII(s string) bool {
 }
 
 // Lines gives a hit, without its item, for every line that holds every word. Of each score it gives as many as an answer has:
-// a file may have a million such lines. In says at less cost whether there can be one.
+// a file may have a million such lines. In says at less cost whether there can be one. The hits keep nothing of the text.
 func (q Query) Lines(text string) []model.RecallSnippet {
 	rest := folded(text)
 	var out []model.RecallSnippet
 	n, whole, parts := 0, 0, 0
-	for line := range strings.Lines(text) { // its folded form is a line too
+	for whole < model.RecallLimit {
+		first := strings.Index(rest, q.terms[0])
+		if first < 0 {
+			break
+		}
+		for range strings.Count(rest[:first], "\n") { // a folded line is a line too
+			n, text = n+1, text[strings.IndexByte(text, '\n')+1:]
+		}
+		var low, line string
+		low, rest, _ = strings.Cut(rest[strings.LastIndexByte(rest[:first], '\n')+1:], "\n")
+		line, text, _ = strings.Cut(text, "\n")
 		n++
-		low := rest[:strings.IndexByte(rest, '\n')+1]
-		low = cmp.Or(low, rest)
-		rest = rest[len(low):]
 		at, score := q.place(low)
 		if at < 0 {
 			continue
@@ -221,11 +228,8 @@ func (q Query) Lines(text string) []model.RecallSnippet {
 		} else if parts++; parts > model.RecallLimit {
 			continue
 		}
-		line = strings.TrimRight(line, "\r\n")
-		out = append(out, model.RecallSnippet{Snippet: window(line, utf8.RuneCountInString(low[:at])), Line: n, Score: score})
-		if whole == model.RecallLimit {
-			break
-		}
+		line = strings.Clone(window(strings.TrimRight(line, "\r"), utf8.RuneCountInString(low[:at])))
+		out = append(out, model.RecallSnippet{Snippet: line, Line: n, Score: score})
 	}
 	return out
 }
@@ -277,9 +281,11 @@ func window(text string, at int) string {
 	return string(runes[from : from+model.SnippetRunes])
 }
 
-// Ranking collects hits and counts unsearched files. It is not safe for concurrent use.
+// Ranking collects hits and counts unsearched files. It is not safe for concurrent use, except for Found.
 type Ranking struct {
+	Query       Query
 	Limit       int
+	Lines       func(text string) []model.RecallSnippet // the lines of a text that are hits
 	Quarantined []string
 	TooBig      int // files
 	Unreadable  int // files and directories
@@ -293,20 +299,41 @@ type Ranking struct {
 type hit struct {
 	model.RecallSnippet
 	modified time.Time
+	text     string // whose lines Result finds; empty: this is one
 }
 
-// Add takes an item's lines.
-func (r *Ranking) Add(id string, modified time.Time, lines []model.RecallSnippet) {
-	if len(lines) == 0 {
-		return
+// maxHeld bounds a text that is held for its lines, in bytes.
+const maxHeld = 16 << 10
+
+// Found gives the lines of a text in which Query.In is true, and whether it has any. Those of one word are found
+// later, by Result: most texts that hold it are not in the answer.
+func (r *Ranking) Found(text string) (lines []model.RecallSnippet, ok bool) {
+	if r.Query.word() && len(text) <= maxHeld {
+		return nil, true
 	}
+	lines = r.Lines(text)
+	return lines, len(lines) > 0
+}
+
+// Add takes an item, its text and what Found gave. It keeps at most a copy of the text.
+func (r *Ranking) Add(id string, modified time.Time, text string, lines []model.RecallSnippet) {
 	r.total++
-	for _, h := range lines {
-		h.ID, h.Source = id, id
-		r.hits = append(r.hits, hit{h, modified})
+	if lines == nil {
+		if modified.Before(r.floor) {
+			return
+		}
+		r.hits = append(r.hits, hit{model.RecallSnippet{ID: id, Score: scorePhrase}, modified, strings.Clone(text)})
 	}
+	r.add(id, modified, lines)
 	if len(r.hits) > 4*model.RecallLimit { // keep the best only: a million hits cost as much as twenty
 		r.rank()
+	}
+}
+
+func (r *Ranking) add(id string, modified time.Time, lines []model.RecallSnippet) {
+	for _, h := range lines {
+		h.ID, h.Source = id, id
+		r.hits = append(r.hits, hit{RecallSnippet: h, modified: modified})
 	}
 }
 
@@ -321,14 +348,18 @@ func (r *Ranking) rank() {
 	}
 }
 
-// Full reports whether no line of a text of that time can be in the answer any more.
-func (r *Ranking) Full(modified time.Time) bool { return modified.Before(r.floor) }
-
-// Count counts a matching text without its lines.
-func (r *Ranking) Count() { r.total++ }
-
 // Result is the ranked answer. limit is the size, in bytes, above which a file is not searched.
 func (r *Ranking) Result(limit int64) model.RecallResult {
+	r.rank()
+	best := r.hits
+	r.hits = nil
+	for _, h := range best {
+		if h.text == "" {
+			r.hits = append(r.hits, h)
+			continue
+		}
+		r.add(h.ID, h.modified, r.Lines(h.text))
+	}
 	r.rank()
 	out := model.RecallResult{Hits: []model.RecallSnippet{}, Quarantined: r.Quarantined, Total: r.total}
 	for _, h := range r.hits {

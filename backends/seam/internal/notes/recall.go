@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unsafe"
 
 	"memdesk/backends/internal/window"
 	"memdesk/backends/seam/internal/linesearch"
@@ -32,7 +33,10 @@ func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.Reca
 			return model.RecallResult{}, err
 		}
 	}
-	r := recall{query: q, tier: req.Tier, Ranking: linesearch.Ranking{Limit: model.ClampLimit(req.Limit)}}
+	r := recall{tier: req.Tier, Ranking: linesearch.Ranking{Query: q, Limit: model.ClampLimit(req.Limit), Lines: q.Lines}}
+	if s.cfg.Layout == nil {
+		r.Lines = func(text string) []model.RecallSnippet { return bestLine(text, q.Lines(text)) }
+	}
 	snap, changes, fresh := s.last()
 	if !fresh && s.follows() {
 		snap, err = s.look(ctx)
@@ -54,10 +58,9 @@ func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.Reca
 }
 
 type recall struct {
-	query linesearch.Query
-	tier  string     // empty: every one
-	mu    sync.Mutex // of the ranking and err, while the files are searched
-	err   error      // the error that ends the search
+	tier string     // empty: every one
+	mu   sync.Mutex // of the ranking and err, while the files are searched
+	err  error      // the error that ends the search
 	linesearch.Ranking
 }
 
@@ -70,7 +73,7 @@ func (r *recall) search(ctx context.Context, s *store, snap *snapshot) error {
 	defer root.Close()
 	return rootdir.InParallel(ctx, "recall", root, snap.tree.Len(), func(files *rootdir.Files, i int) error {
 		f := snap.tree.At(i)
-		if texts.Dismissed(f, r.query) {
+		if texts.Dismissed(f, r.Query) {
 			return nil
 		}
 		e := snap.entry(f)
@@ -79,7 +82,7 @@ func (r *recall) search(ctx context.Context, s *store, snap *snapshot) error {
 		}
 		data, m, err := files.Read(f.Place(), texts.ReadLimit)
 		texts.Learn(f, data, m, err)
-		if err == nil && !r.query.In(data) {
+		if err == nil && !r.Query.In(data) {
 			return nil
 		}
 		return r.text(s, &e, data, m, err)
@@ -97,7 +100,7 @@ func (r *recall) glance(s *store, files *rootdir.Files, at rootdir.Place) (m roo
 	} else if isNote(at.Name) && !s.cfg.SearchOnly {
 		tag = s.labels.number(s.headOf(at, data[:min(len(data), headBytes)]))
 	}
-	if err == nil && !r.query.In(data) { // nearly every file
+	if err == nil && !r.Query.In(data) { // nearly every file
 		return m, tag, true
 	}
 	e := entry{id: at.Path(), class: s.labels.class(tag), meta: m}
@@ -121,19 +124,14 @@ func (r *recall) wants(s *store, e *entry) bool {
 // text searches one file, given its bytes, which hold the query's words, or its read error. The facts of its
 // text are computed only for a match: the scanner costs more than the search.
 func (r *recall) text(s *store, e *entry, data []byte, m rootdir.Meta, err error) error {
+	var text string
 	var lines []model.RecallSnippet
 	var f texts.Facts
-	counted := false // the answer is full of newer ones
 	if err == nil {
-		text := string(data)
-		if counted = r.query.Word() && r.full(m); !counted {
-			lines = r.query.Lines(text)
-			if len(lines) == 0 {
-				return nil
-			}
-			if s.cfg.Layout == nil {
-				lines = bestLine(text, lines)
-			}
+		text = unsafe.String(unsafe.SliceData(data), len(data)) // nothing below keeps any of it
+		found := false
+		if lines, found = r.Found(text); !found {
+			return nil
 		}
 		if s.cfg.SearchOnly { // nothing asks again
 			f = s.judge(e.id, text)
@@ -153,22 +151,17 @@ func (r *recall) text(s *store, e *entry, data []byte, m rootdir.Meta, err error
 		r.Unreadable++
 	case !f.Verdict.Clean():
 		r.Quarantined = append(r.Quarantined, e.id)
-	case counted:
-		r.Count()
 	default:
-		r.Add(e.id, m.Modified, lines)
+		r.Add(e.id, m.Modified, text, lines)
 	}
 	return nil
 }
 
-func (r *recall) full(m rootdir.Meta) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.Full(m.Modified)
-}
-
 // bestLine keeps one line of a note: the best score, the body before the front matter.
 func bestLine(text string, lines []model.RecallSnippet) []model.RecallSnippet {
+	if len(lines) == 0 {
+		return nil
+	}
 	front, _ := splitFront(text)
 	head := strings.Count(front, "\n") + 2 // and the two rules around it
 	if front == "" {
