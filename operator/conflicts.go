@@ -15,15 +15,6 @@ import (
 	"memdesk/undo"
 )
 
-// ConflictPage is a window of the list of conflicts.
-type ConflictPage struct {
-	Copies   []conflict.Copy
-	Next     string
-	Total    model.Count
-	Problems []string // stores that could not be read
-	Notice   string   // what a search or a resolve left unfinished, in words
-}
-
 // Conflicts is the triage of conflict copies in every store. It is safe for concurrent use.
 type Conflicts struct {
 	session *Session
@@ -51,7 +42,7 @@ func (s *Session) Conflicts(changes *Changes) *Conflicts {
 }
 
 // Conflicts lists, grouped by base, in a stable order; the first page begins a new search.
-func (s *Conflicts) Conflicts(ctx context.Context, q PageQuery) (ConflictPage, error) {
+func (s *Conflicts) Conflicts(ctx context.Context, q PageQuery) (Page[conflict.Copy], error) {
 	page, err := s.list.page(ctx, "conflicts", q, func(c conflict.Copy) bool {
 		return q.Matches(c.Store, c.ID, c.BaseID, c.Tool, string(c.Confidence), string(c.Class), ConflictState(c), c.Reason, c.Problem)
 	}, func(c conflict.Copy) string {
@@ -61,11 +52,12 @@ func (s *Conflicts) Conflicts(ctx context.Context, q PageQuery) (ConflictPage, e
 		return c.Store + ": " + c.Problem
 	}, s.walk)
 	if err != nil {
-		return ConflictPage{}, err
+		return page, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return ConflictPage{Copies: page.rows, Next: page.next, Total: page.total, Problems: page.problems, Notice: strings.Join(s.notes, "; ")}, nil
+	page.Notice = strings.Join(s.notes, "; ")
+	return page, nil
 }
 
 // walk goes through the stores in the fleet's order. A store that cannot be read, or not to its end, has a

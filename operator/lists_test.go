@@ -49,7 +49,7 @@ func TestQuarantineSourcePages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, e := range page.Entries {
+		for _, e := range page.Rows {
 			got = append(got, e.Pattern)
 			if d, err := s.Entry(t.Context(), e.Store, e.ID); err != nil || d.Body == "" {
 				t.Errorf("%s: %v", e.ID, err)
@@ -73,7 +73,7 @@ func TestQuarantineSourcePages(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n += len(page.Entries); page.Next == "" {
+			if n += len(page.Rows); page.Next == "" {
 				return n
 			}
 			q.Cursor = page.Next
@@ -352,17 +352,17 @@ func TestAnItemKnowsItsConflict(t *testing.T) {
 	if got := known(); got != ",,,," {
 		t.Errorf("before a list: %s", got)
 	}
-	if page, err := l.Conflicts(t.Context(), PageQuery{Filter: "nothing has this", Limit: 9}); err != nil || len(page.Copies) > 0 {
+	if page, err := l.Conflicts(t.Context(), PageQuery{Filter: "nothing has this", Limit: 9}); err != nil || len(page.Rows) > 0 {
 		t.Fatal(page, err)
 	}
 	if got := known(); got != "conflict,copy,conflict,," {
 		t.Errorf("after a list: %s", got)
 	}
 	page, err := l.Conflicts(t.Context(), PageQuery{Filter: "boats", Limit: 9})
-	if err != nil || len(page.Copies) != 1 {
+	if err != nil || len(page.Rows) != 1 {
 		t.Fatal(page, err)
 	}
-	if _, err := l.Resolve(t.Context(), page.Copies[0], conflict.Choice{Take: conflict.TakeBase, BaseRev: page.Copies[0].BaseRev}, "test"); err != nil {
+	if _, err := l.Resolve(t.Context(), page.Rows[0], conflict.Choice{Take: conflict.TakeBase, BaseRev: page.Rows[0].BaseRev}, "test"); err != nil {
 		t.Fatal(err)
 	}
 	if got := known(); got != ",,conflict,," {

@@ -13,14 +13,6 @@ import (
 	"memdesk/quarantine/signal"
 )
 
-// QuarantinePage is a window of the review list.
-type QuarantinePage struct {
-	Entries  []QuarantineEntry
-	Next     string
-	Total    model.Count
-	Problems []string // stores that could not be read
-}
-
 // QuarantineEntry is one row of the review list.
 type QuarantineEntry struct {
 	review.Entry
@@ -45,8 +37,8 @@ func (s *Session) Quarantine() *Quarantine {
 }
 
 // Entries lists in a stable order.
-func (s *Quarantine) Entries(ctx context.Context, q PageQuery) (QuarantinePage, error) {
-	page, err := s.list.page(ctx, "quarantine", q, func(e QuarantineEntry) bool {
+func (s *Quarantine) Entries(ctx context.Context, q PageQuery) (Page[QuarantineEntry], error) {
+	return s.list.page(ctx, "quarantine", q, func(e QuarantineEntry) bool {
 		return q.Matches(e.Store, e.ID, e.Source, e.Category, e.Pattern, e.Excerpt(), e.Live.String(), e.Problem)
 	}, func(e QuarantineEntry) string {
 		if e.ID != "" {
@@ -54,7 +46,6 @@ func (s *Quarantine) Entries(ctx context.Context, q PageQuery) (QuarantinePage, 
 		}
 		return cmp.Or(e.Store, e.Source) + ": " + e.Problem
 	}, s.walk)
-	return QuarantinePage{Entries: page.rows, Next: page.next, Total: page.total, Problems: page.problems}, err
 }
 
 // walk goes through the stores in the fleet's order. A store that cannot be read, or not to its end, has an

@@ -21,6 +21,16 @@ type PageQuery struct {
 	Of model.Ref
 }
 
+// Page is a window of a list. Until the walk that finds the rows has ended, the total is a lower bound and the page may
+// be short.
+type Page[T any] struct {
+	Rows     []T
+	Next     string // cursor of the next page; empty at the end
+	Total    model.Count
+	Problems []string // stores that could not be read
+	Notice   string   // what a search or an act left unfinished, in words
+}
+
 // Matches reports whether a row passes the filter, as Match reads it.
 func (q PageQuery) Matches(columns ...string) bool {
 	return q.Filter == "" || NewMatch(q.Filter).Of(columns...) != q.Not
@@ -46,14 +56,6 @@ type walk[T any] struct {
 	done   bool
 }
 
-// walkedPage is one page. Until the walk has ended, the total is a lower bound and the page may be short.
-type walkedPage[T any] struct {
-	rows     []T
-	next     string
-	total    model.Count
-	problems []string // of its part of the walk
-}
-
 // pageWait is the longest search for a page that has a row already; the first row is waited for.
 const pageWait = time.Second
 
@@ -61,7 +63,7 @@ const pageWait = time.Second
 // tells of a store; such a row is not counted. begin starts a walk, which outlives its first page. A stream of
 // names has no deadline, so the end of ctx and the next first page end the reads of a walk that hangs. A first page
 // whose walk was ended by another goes on with the newest: reads that were cut short say nothing about a store.
-func (l *walked[T]) page(ctx context.Context, op string, q PageQuery, matches func(T) bool, problem func(T) string, begin func(context.Context) iter.Seq[T]) (walkedPage[T], error) {
+func (l *walked[T]) page(ctx context.Context, op string, q PageQuery, matches func(T) bool, problem func(T) string, begin func(context.Context) iter.Seq[T]) (Page[T], error) {
 	id, n, more := strings.Cut(q.Cursor, ":")
 	at, err := 0, error(nil)
 	if q.Cursor != "" {
@@ -74,7 +76,7 @@ func (l *walked[T]) page(ctx context.Context, op string, q PageQuery, matches fu
 			l.begin(ctx, begin)
 		case q.Cursor != "" && (!more || err != nil || at < 0 || ended || id != l.walk.id):
 			l.mu.Unlock()
-			return walkedPage[T]{}, model.Errorf(model.InvalidInput, op, "this cursor is of another list")
+			return Page[T]{}, model.Errorf(model.InvalidInput, op, "this cursor is of another list")
 		}
 		w := l.walk
 		l.mu.Unlock()
@@ -82,7 +84,7 @@ func (l *walked[T]) page(ctx context.Context, op string, q PageQuery, matches fu
 			return page, nil
 		}
 		if err := model.FromContext(ctx, op); err != nil {
-			return walkedPage[T]{}, err
+			return Page[T]{}, err
 		}
 	}
 }
@@ -105,7 +107,7 @@ func (l *walked[T]) begin(ctx context.Context, rows func(context.Context) iter.S
 }
 
 // page is a page of this walk; whole: no read of it was cut short.
-func (w *walk[T]) page(ctx context.Context, at, limit int, matches func(T) bool, problem func(T) string) (page walkedPage[T], whole bool) {
+func (w *walk[T]) page(ctx context.Context, at, limit int, matches func(T) bool, problem func(T) string) (page Page[T], whole bool) {
 	defer context.AfterFunc(ctx, w.cancel)()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -115,21 +117,21 @@ func (w *walk[T]) page(ctx context.Context, at, limit int, matches func(T) bool,
 			break
 		}
 		if row := w.found[i]; problem(row) != "" {
-			page.problems = append(page.problems, problem(row))
+			page.Problems = append(page.Problems, problem(row))
 		} else if matches(row) {
-			page.rows = append(page.rows, row)
+			page.Rows = append(page.Rows, row)
 		}
-		if len(page.rows) == limit || len(page.rows) > 0 && time.Now().After(until) {
-			page.next = w.id + ":" + strconv.Itoa(i+1)
+		if len(page.Rows) == limit || len(page.Rows) > 0 && time.Now().After(until) {
+			page.Next = w.id + ":" + strconv.Itoa(i+1)
 			break
 		}
 	}
 	for _, row := range w.found {
 		if problem(row) == "" && matches(row) {
-			page.total.N++
+			page.Total.N++
 		}
 	}
-	page.total.AtLeast = !w.done
+	page.Total.AtLeast = !w.done
 	return page, w.done || w.ctx.Err() == nil
 }
 

@@ -57,7 +57,7 @@ func TestAStoreThatIsNotReadIsNoRow(t *testing.T) {
 		return ""
 	}
 	page, err := l.page(t.Context(), "list", PageQuery{Limit: 9}, even, problem, func(context.Context) iter.Seq[int] { return slices.Values([]int{1, 2, 3, 4}) })
-	if err != nil || !slices.Equal(page.rows, []int{2, 4}) || page.total.N != 2 || !slices.Equal(page.problems, []string{"three is not read"}) {
+	if err != nil || !slices.Equal(page.Rows, []int{2, 4}) || page.Total.N != 2 || !slices.Equal(page.Problems, []string{"three is not read"}) {
 		t.Errorf("%+v, %v", page, err)
 	}
 }
@@ -86,7 +86,7 @@ func TestAPageWhoseWalkAnotherEnded(t *testing.T) {
 		}
 	}
 	type answer struct {
-		walkedPage[int]
+		Page[int]
 		error
 	}
 	answers := make(chan answer)
@@ -98,8 +98,8 @@ func TestAPageWhoseWalkAnotherEnded(t *testing.T) {
 	<-reads
 	go ask()
 	for range 2 {
-		if got := <-answers; got.error != nil || !slices.Equal(got.rows, []int{1, 2}) || got.total.AtLeast || got.total.N != 2 {
-			t.Errorf("%+v, %v", got.walkedPage, got.error)
+		if got := <-answers; got.error != nil || !slices.Equal(got.Rows, []int{1, 2}) || got.Total.AtLeast || got.Total.N != 2 {
+			t.Errorf("%+v, %v", got.Page, got.error)
 		}
 	}
 	if walks != 2 {

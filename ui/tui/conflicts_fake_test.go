@@ -77,20 +77,20 @@ func (f *conflictsFake) Part(ref model.Ref) operator.Part {
 	return ""
 }
 
-func (f *conflictsFake) Conflicts(_ context.Context, q operator.PageQuery) (operator.ConflictPage, error) {
+func (f *conflictsFake) Conflicts(_ context.Context, q operator.PageQuery) (operator.Page[conflict.Copy], error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var page operator.ConflictPage
+	var page operator.Page[conflict.Copy]
 	all := f.all
 	if f.more != nil {
 		all = append(f.more(), all...)
 	}
 	for _, c := range all {
 		if f.listed = all; q.Matches(c.ID) {
-			page.Copies = append(page.Copies, c)
+			page.Rows = append(page.Rows, c)
 		}
 	}
-	page.Total.N = int64(len(page.Copies))
+	page.Total.N = int64(len(page.Rows))
 	return page, nil
 }
 
@@ -100,11 +100,11 @@ type oneWalk struct {
 	walks atomic.Int64
 }
 
-func (f *oneWalk) Conflicts(ctx context.Context, q operator.PageQuery) (operator.ConflictPage, error) {
+func (f *oneWalk) Conflicts(ctx context.Context, q operator.PageQuery) (operator.Page[conflict.Copy], error) {
 	mine := f.walks.Add(1)
 	time.Sleep(200 * time.Millisecond)
 	if f.walks.Load() != mine {
-		return operator.ConflictPage{Problems: []string{"the look stopped"}}, nil
+		return operator.Page[conflict.Copy]{Problems: []string{"the look stopped"}}, nil
 	}
 	return f.conflictsFake.Conflicts(ctx, q)
 }

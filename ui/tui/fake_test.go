@@ -342,14 +342,14 @@ func (f quarantineFake) entries() []operator.QuarantineEntry {
 	return slices.DeleteFunc(all, func(e operator.QuarantineEntry) bool { return f.fakes[e.Store].forgotten(e.ID) })
 }
 
-func (f quarantineFake) Entries(_ context.Context, q operator.PageQuery) (operator.QuarantinePage, error) {
-	var p operator.QuarantinePage
+func (f quarantineFake) Entries(_ context.Context, q operator.PageQuery) (operator.Page[operator.QuarantineEntry], error) {
+	var p operator.Page[operator.QuarantineEntry]
 	for _, e := range f.entries() {
 		if strings.Contains(e.Source+e.Pattern, q.Filter) != q.Not {
-			p.Entries = append(p.Entries, e)
+			p.Rows = append(p.Rows, e)
 		}
 	}
-	p.Total = model.Count{N: int64(len(p.Entries))}
+	p.Total = model.Count{N: int64(len(p.Rows))}
 	return p, nil
 }
 

@@ -61,7 +61,7 @@ type OriginSource interface {
 // QuarantineSource lists the quarantine entries of every store, read-only. Safe for concurrent use.
 type QuarantineSource interface {
 	// Entries lists in a stable order. An unreadable store has one entry with Problem set.
-	Entries(ctx context.Context, q operator.PageQuery) (operator.QuarantinePage, error)
+	Entries(ctx context.Context, q operator.PageQuery) (operator.Page[operator.QuarantineEntry], error)
 	// Entry reads one entry with its content, or NotFound.
 	Entry(ctx context.Context, store, id string) (operator.QuarantineEntry, error)
 }
@@ -70,7 +70,7 @@ type QuarantineSource interface {
 type ConflictSource interface {
 	// Conflicts lists, grouped by base, in a stable order; the first page begins a new search. An
 	// unreadable store has a row with Problem set.
-	Conflicts(ctx context.Context, q operator.PageQuery) (operator.ConflictPage, error)
+	Conflicts(ctx context.Context, q operator.PageQuery) (operator.Page[conflict.Copy], error)
 	// Part is what the lists so far know of an item, empty for nothing. It reads no store.
 	Part(ref model.Ref) operator.Part
 	// Compare reads both sides as they are now.

@@ -50,7 +50,7 @@ func New(d *pane.Bench, at int) (p desk.Listing, find func(model.Ref) tea.Cmd) {
 		}
 		out := record.Page[conflict.Copy]{Next: page.Next, Total: page.Total, Problems: page.Problems, Said: list.Said{Text: d.Esc.LineMax(page.Notice, prose.MaxReason)}}
 		redundant := 0
-		for _, c := range page.Copies {
+		for _, c := range page.Rows {
 			out.Rows = append(out.Rows, conflictRecord(d.Desk, c))
 			if c.Redundant && !c.RenameOnly() && rs.noResolve(c) == "" {
 				redundant++

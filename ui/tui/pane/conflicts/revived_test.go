@@ -74,8 +74,8 @@ type paged struct {
 	next string
 }
 
-func (p paged) Conflicts(context.Context, operator.PageQuery) (operator.ConflictPage, error) {
-	return operator.ConflictPage{Copies: []conflict.Copy{{Store: "notes", ID: "a copy.md", BaseID: "a.md", Redundant: true}}, Next: p.next}, nil
+func (p paged) Conflicts(context.Context, operator.PageQuery) (operator.Page[conflict.Copy], error) {
+	return operator.Page[conflict.Copy]{Rows: []conflict.Copy{{Store: "notes", ID: "a copy.md", BaseID: "a.md", Redundant: true}}, Next: p.next}, nil
 }
 
 // TestAPageCountsNoOther: redundant copies are counted where the page has all of them.

@@ -47,7 +47,7 @@ func New(d *pane.Bench, at int, stories *Stories) desk.Listing {
 			return record.Page[operator.QuarantineEntry]{}, err
 		}
 		out := record.Page[operator.QuarantineEntry]{Next: page.Next, Total: page.Total, Problems: page.Problems}
-		for _, e := range page.Entries {
+		for _, e := range page.Rows {
 			out.Rows = append(out.Rows, quarantineRecord(d.Desk, e))
 		}
 		return out, nil
@@ -204,7 +204,7 @@ func (en *entries) stillPoisoned(ctx context.Context, of []operator.QuarantineEn
 		if err != nil {
 			return nil, err
 		}
-		for _, r := range page.Entries {
+		for _, r := range page.Rows {
 			if r.Live != review.Poisoned {
 				continue
 			}
