@@ -13,24 +13,18 @@ import (
 	"memdesk/internal/atomicfile"
 )
 
-// The requests that one process leaves for another's job.
+// Request is what a job is asked, by any process.
+type Request string
+
+// The requests.
 const (
-	askCancel = "cancel"
-	askPause  = "pause"
-	askResume = "resume"
+	Cancel Request = "cancel" // end: the work stops at its next check of the context
+	Pause  Request = "pause"  // at the next step or checkpoint
+	Resume Request = "resume"
 )
 
-// Cancel asks a job to end, also another process's; the work stops at its next check of the context. ErrEnded
-// when it is over or interrupted.
-func (r *Runner) Cancel(ctx context.Context, id ID) error { return r.ask(ctx, id, askCancel) }
-
-// Pause stops a job at its next step or checkpoint.
-func (r *Runner) Pause(ctx context.Context, id ID) error { return r.ask(ctx, id, askPause) }
-
-// Resume continues a paused job.
-func (r *Runner) Resume(ctx context.Context, id ID) error { return r.ask(ctx, id, askResume) }
-
-func (r *Runner) ask(ctx context.Context, id ID, what string) (err error) {
+// Ask asks a job, also another process's; ErrEnded when it is over or interrupted.
+func (r *Runner) Ask(ctx context.Context, id ID, what Request) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("%s job: %w", what, err)
@@ -49,16 +43,16 @@ func (r *Runner) ask(ctx context.Context, id ID, what string) (err error) {
 	return atomicfile.Pathless(atomicfile.WriteFS(r.fs, r.controlPath(id), []byte(what), atomicfile.Options{}))
 }
 
-func (j *Handle) obey(what string) error {
+func (j *Handle) obey(what Request) error {
 	switch what {
-	case askCancel:
+	case Cancel:
 		if j.over() { // its journal says so already, though its goroutine is still ending
 			return ErrEnded
 		}
 		j.cancel(ErrCancelled)
-	case askPause:
+	case Pause:
 		return j.setPaused(true)
-	case askResume:
+	case Resume:
 		return j.setPaused(false)
 	}
 	return nil // another version's request
@@ -88,7 +82,7 @@ func (r *Runner) obey(ctx context.Context, j *Handle) {
 
 // takeRequest reads and removes a request; empty when there is none. It is moved aside first, so that what is
 // removed is what was read, and not a newer request.
-func (r *Runner) takeRequest(id ID) (string, error) {
+func (r *Runner) takeRequest(id ID) (Request, error) {
 	taken := r.controlPath(id) + ".taken"
 	err := r.fs.Rename(r.controlPath(id), taken)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -106,7 +100,7 @@ func (r *Runner) takeRequest(id ID) (string, error) {
 	if err != nil {
 		return "", atomicfile.Pathless(err)
 	}
-	return string(b), atomicfile.Pathless(r.fs.Remove(taken))
+	return Request(b), atomicfile.Pathless(r.fs.Remove(taken))
 }
 
 // Watch sends the status of a job of this process now and at each change, only the newest when the reader is slow, and

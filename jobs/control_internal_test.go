@@ -20,7 +20,7 @@ type newerFS struct {
 func (n newerFS) OpenFile(name string, flag int, perm fs.FileMode) (atomicfile.File, error) {
 	f, err := n.OS.OpenFile(name, flag, perm)
 	if strings.HasPrefix(name, n.path) && err == nil {
-		err = atomicfile.Write(n.path, []byte(askCancel), 0o600)
+		err = atomicfile.Write(n.path, []byte(Cancel), 0o600)
 	}
 	return f, err
 }
@@ -34,10 +34,10 @@ func TestARequestBesideARead(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.path = r.controlPath(id)
-	if err := os.WriteFile(n.path, []byte(askPause), 0o600); err != nil {
+	if err := os.WriteFile(n.path, []byte(Pause), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{askPause, askCancel} {
+	for _, want := range []Request{Pause, Cancel} {
 		if got, err := r.takeRequest(id); got != want || err != nil {
 			t.Errorf("got %q, %v; want %q", got, err, want)
 		}

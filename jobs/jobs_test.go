@@ -124,7 +124,7 @@ func TestReadingLeavesNoTrace(t *testing.T) {
 		if _, err := r.Get(ctx, id); !errors.Is(err, jobs.ErrNotFound) {
 			t.Errorf("get %q: %v", id, err)
 		}
-		if err := r.Cancel(ctx, id); !errors.Is(err, jobs.ErrNotFound) {
+		if err := r.Ask(ctx, id, jobs.Cancel); !errors.Is(err, jobs.ErrNotFound) {
 			t.Errorf("cancel %q: %v", id, err)
 		}
 		if err := r.Recover(ctx, id, jobs.Spec{}); !errors.Is(err, jobs.ErrNotFound) {
@@ -231,7 +231,7 @@ func TestCancelAndPause(t *testing.T) {
 				}
 			})
 			<-turn
-			if err := other.Pause(ctx, id); err != nil {
+			if err := other.Ask(ctx, id, jobs.Pause); err != nil {
 				t.Fatal(err)
 			}
 			// The current step may end; then nothing may happen until the job is resumed.
@@ -242,18 +242,18 @@ func TestCancelAndPause(t *testing.T) {
 				}
 			}()
 			until(t, r, id, in(jobs.Paused))
-			if err := other.Resume(ctx, id); err != nil {
+			if err := other.Ask(ctx, id, jobs.Resume); err != nil {
 				t.Fatal(err)
 			}
 			until(t, r, id, in(jobs.Running))
 			<-turn
-			if err := other.Cancel(ctx, id); err != nil {
+			if err := other.Ask(ctx, id, jobs.Cancel); err != nil {
 				t.Fatal(err)
 			}
 			if st := last(t, r, id); st.State != jobs.Cancelled || st.Class != "cancelled" {
 				t.Errorf("%+v, want cancelled", st)
 			}
-			if err := other.Cancel(ctx, id); !errors.Is(err, jobs.ErrEnded) {
+			if err := other.Ask(ctx, id, jobs.Cancel); !errors.Is(err, jobs.ErrEnded) {
 				t.Errorf("cancelling again: %v", err)
 			}
 		})
@@ -583,7 +583,7 @@ func TestARequestDiesWithItsProcess(t *testing.T) {
 		return context.Cause(ctx)
 	})
 	until(t, killed, id, in(jobs.Running))
-	if err := next.Pause(ctx, id); err != nil {
+	if err := next.Ask(ctx, id, jobs.Pause); err != nil {
 		t.Fatal(err)
 	}
 	if err := killed.Close(ctx); err != nil {

@@ -170,7 +170,7 @@ func follow(ctx context.Context, r *jobs.Runner, id jobs.ID, told func(jobs.Stat
 			told(st)
 		case <-interrupted:
 			interrupted = nil
-			if err := r.Cancel(context.WithoutCancel(ctx), id); err != nil && !errors.Is(err, jobs.ErrEnded) {
+			if err := r.Ask(context.WithoutCancel(ctx), id, jobs.Cancel); err != nil && !errors.Is(err, jobs.ErrEnded) {
 				return last, err
 			}
 		}

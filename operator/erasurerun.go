@@ -81,7 +81,7 @@ func (e *Erasures) Pause(ctx context.Context, run jobs.ID) error {
 	if err := e.s.Allow(ctx, Erase, "", ""); err != nil {
 		return err
 	}
-	return JobError(e.runner.Pause(ctx, run))
+	return JobError(e.runner.Ask(ctx, run, jobs.Pause))
 }
 
 // Resume lets a paused run go on.
@@ -89,7 +89,7 @@ func (e *Erasures) Resume(ctx context.Context, run jobs.ID) error {
 	if err := e.s.Allow(ctx, Erase, "", ""); err != nil {
 		return err
 	}
-	return JobError(e.runner.Resume(ctx, run))
+	return JobError(e.runner.Ask(ctx, run, jobs.Resume))
 }
 
 // pauseEvery is the number of steps between two lines of the job's journal. The job can pause at every step.

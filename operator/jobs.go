@@ -57,20 +57,20 @@ func (j *Jobs) List(ctx context.Context) ([]jobs.Status, error) { return j.runne
 
 // Cancel asks a job to end at its next step, in any process; Conflict when it has ended.
 func (j *Jobs) Cancel(ctx context.Context, id jobs.ID) error {
-	return j.s.Control(ctx, j.runner, id, (*jobs.Runner).Cancel)
+	return j.s.Control(ctx, j.runner, id, jobs.Cancel)
 }
 
 // Tied reports whether a job ends with this console.
 func (j *Jobs) Tied(id jobs.ID) bool { return j.runner.Owns(id) }
 
 // Control pauses, resumes or cancels a job.
-func (s *Session) Control(ctx context.Context, r *jobs.Runner, id jobs.ID, do func(*jobs.Runner, context.Context, jobs.ID) error) error {
+func (s *Session) Control(ctx context.Context, r *jobs.Runner, id jobs.ID, what jobs.Request) error {
 	if !r.Owns(id) {
 		if err := s.Allow(ctx, ControlJob, "", ""); err != nil {
 			return err
 		}
 	}
-	return JobError(do(r, ctx, id))
+	return JobError(r.Ask(ctx, id, what))
 }
 
 // JobError gives a kind to errors of package jobs.

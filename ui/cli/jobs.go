@@ -13,14 +13,14 @@ import (
 
 func (a *app) jobsCommand() *cobra.Command {
 	list := func(cmd *cobra.Command, _ []string) error { return a.listJobs(cmd.Context()) }
-	control := func(name, short string, act func(*jobs.Runner, context.Context, jobs.ID) error) *cobra.Command {
+	control := func(what jobs.Request, short string) *cobra.Command {
 		return a.asks(&cobra.Command{ // asks nothing, and takes --yes as every change does
-			Use: name + " ID", Short: short,
+			Use: string(what) + " ID", Short: short,
 			RunE: func(cmd *cobra.Command, args []string) error {
 				return a.withJobs(cmd.Context(), func(r *jobs.Runner) error {
-					err := a.session.Control(cmd.Context(), r, jobs.ID(args[0]), act)
+					err := a.session.Control(cmd.Context(), r, jobs.ID(args[0]), what)
 					if err == nil {
-						a.emit("control", controlRow{jobs.ID(args[0]), name})
+						a.emit("control", controlRow{jobs.ID(args[0]), what})
 					}
 					return err
 				})
@@ -29,17 +29,17 @@ func (a *app) jobsCommand() *cobra.Command {
 	}
 	c := group("jobs", "Long work: progress, pause, cancel",
 		&cobra.Command{Use: "list", Short: "Long work, the newest first", RunE: list},
-		control("cancel", "Stop a job at its next step", (*jobs.Runner).Cancel),
-		control("pause", "Hold a job at its next step", (*jobs.Runner).Pause),
-		control("resume", "Let a paused job go on", (*jobs.Runner).Resume))
+		control(jobs.Cancel, "Stop a job at its next step"),
+		control(jobs.Pause, "Hold a job at its next step"),
+		control(jobs.Resume, "Let a paused job go on"))
 	c.RunE = list
 	return c
 }
 
 // controlRow is what a job was asked; it does so at its next step.
 type controlRow struct {
-	Job   jobs.ID `json:"job"`
-	Asked string  `json:"asked"`
+	Job   jobs.ID      `json:"job"`
+	Asked jobs.Request `json:"asked"`
 }
 
 func (a *app) withJobs(ctx context.Context, fn func(*jobs.Runner) error) (err error) {

@@ -27,7 +27,7 @@ func (c runnerJobs) Run(ctx context.Context, kind, title string, work func(conte
 	if err != nil {
 		return err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = c.r.Cancel(context.WithoutCancel(ctx), id) })
+	stop := context.AfterFunc(ctx, func() { _ = c.r.Ask(context.WithoutCancel(ctx), id, jobs.Cancel) })
 	defer stop()
 	var last jobs.Status
 	for last = range changes {
@@ -39,7 +39,7 @@ func (c runnerJobs) List(ctx context.Context) ([]jobs.Status, error) { return c.
 func (c runnerJobs) Tied(id jobs.ID) bool                            { return c.r.Owns(id) }
 
 func (c runnerJobs) Cancel(ctx context.Context, id jobs.ID) error {
-	err := c.r.Cancel(ctx, id)
+	err := c.r.Ask(ctx, id, jobs.Cancel)
 	if errors.Is(err, jobs.ErrEnded) {
 		return nil
 	}
