@@ -180,7 +180,7 @@ func TestLinearWriting(t *testing.T) {
 		{name: "a hit that has left", desk: []func(*tui.Options, map[string]*fake){many(3)}, lines: lines{"recall deploy store:hostile", "forget 1", "forget", "old", "forget 1", "forget 2", "no", "undo last", "undo", "", "forget 1", "no"},
 			says: []string{"3 hits.", "1. hostile, n-00", "2. hostile, n-01", "Done: forgot n-00", "The numbers stay as they are", "Row 1 has left the list", "Forget n-01?", "Nothing was changed.", "put back", "The numbers stay", "Forget n-00?"}},
 		{name: "a page that has left", desk: []func(*tui.Options, map[string]*fake){many(50)}, lines: lines{"store hostile", "next", "forget 20", "forget", "", "next", "refresh", "mark 1-20", "forget", "forget", "", "next"},
-			says: []string{"20. Note 39", "forgot n-39", "1. Note 40", "1. Note 00", "20 items forgotten", "\n1. Note 20", "20. Note 40"}, never: "refresh reads it as"},
+			says: []string{"20. Note 39", "forgot n-39", "1. Note 40", "1. Note 00", "20 items forgotten", "1. Note 20, id n-20, tier notes, 9 B\n2. Note 21", "20. Note 40"}, never: "refresh reads it as"},
 		{name: "a row among others that has left", lines: daily("forget 2", "2026-05-21.md", "", "mark 1 2", "forget", "mark 1", "forget 1 2", "forget", "no", "tiers", "store crewship daily"),
 			says: []string{"forgot", "Row 2 has left the list", "Say which", "1 row marked.", "Row 2 has left the list", "Type 2026-05-20.md", "1 row marked; unmark ends that."}},
 		{name: "a list that fails", desk: []func(*tui.Options, map[string]*fake){goneAfter("crewship", 1)}, lines: daily("refresh", "1", "next"),
