@@ -111,9 +111,10 @@ type Filler interface {
 // Beginner is a Backend that can show its first entries before it has read the
 // others.
 type Beginner interface {
-	// Beginning returns at least the first n entries, with their places and ids in the View; whole is true
-	// when it is the View itself. The rest of the store is not read: Of knows only the pairs inside these entries, and there are only the
-	// tiers and problems of these entries.
+	// Beginning returns at least the first n entries, with their places and ids
+	// in the View; whole is true when it is the View itself. The rest of the
+	// store is not read: Of knows only the pairs inside these entries, and
+	// there are only the tiers and problems of these entries.
 	Beginning(ctx context.Context, n int) (v View, whole bool, err error)
 }
 
