@@ -225,7 +225,10 @@ func appendLetters(out, src []byte, marked bool) []byte {
 
 // foldedAt is the folded character at the beginning of b, which is not ASCII, and its length in b.
 func foldedAt(b []byte) (letters string, n int) {
-	if c := b[0]; c >= 0xc2 && c < 0xe0 && len(b) > 1 && b[1]&0xc0 == 0x80 { // two bytes, as most are
+	switch c := b[0]; {
+	case c < 0xc2 || len(b) == 1 || b[1]&0xc0 != 0x80: // an invalid byte
+		return foldRune(windows1252[c]), 1
+	case c < 0xe0: // two bytes, as most are
 		return foldRune(rune(c&0x1f)<<6 | rune(b[1]&0x3f)), 2
 	}
 	r, n := decodeRune(b)

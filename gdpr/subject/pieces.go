@@ -87,7 +87,11 @@ func (m *Matcher) pieces(b []byte, packed func(at int), yield func(lo, hi int, d
 			m.breaks(b, at, end, "\n", add)
 		}
 		if end > done {
-			done = m.encodedRuns(b, max(done, at), end, kind&capitalBytes != 0, due.digits)
+			done = m.encodedRuns(b, max(done, at), end, kind&capitalBytes != 0, func(lo, hi int) {
+				if !m.silentRun(b[lo:hi]) {
+					due.digits(lo, hi)
+				}
+			})
 		}
 	}
 	due.each(func(s stretch) { yield(whole(b, s.lo, -1), whole(b, s.hi, 1), s.digits) })
@@ -422,6 +426,14 @@ func blockStart(b []byte, from int) int {
 	}
 }
 
+// betweenLines are the padding, the blanks and the marks between two lines of a block.
+var betweenLines = func() (t [256]bool) {
+	for _, c := range []byte(" \t>|#*\r\n=") {
+		t[c] = true
+	}
+	return t
+}()
+
 func blockEnd(b []byte, to int) int {
 	for {
 		for to < len(b) && base64Digits[b[to]] {
@@ -435,7 +447,7 @@ func blockEnd(b []byte, to int) int {
 			to = k
 			continue
 		}
-		for k < len(b) && k-to < 64 && slices.Contains([]byte(" \t>|#*\r\n="), b[k]) {
+		for k < len(b) && k-to < 64 && betweenLines[b[k]] {
 			k++
 		}
 		if k >= len(b) || !base64Digits[b[k]] || !follows(b[to:k]) {

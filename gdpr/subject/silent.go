@@ -1,6 +1,10 @@
 package subject
 
-import "unicode/utf8"
+import (
+	"bytes"
+	"slices"
+	"unicode/utf8"
+)
 
 // maxSilent is the longest text that silent reads: so short, every stretch that pieces yields is all of it.
 const maxSilent = 64
@@ -12,13 +16,26 @@ func (m *Matcher) silent(b []byte) bool {
 	if len(b) > maxSilent || compressed(b) || (m.foreign || len(m.charsets) > 0) && (m.begins(b) || m.anchors.any(b)) {
 		return false
 	}
+	zeros := bytes.IndexByte(b, 0) >= 0
+	if zeros && (m.foreign || Wide(b)) {
+		return false
+	}
+	least := minRun // digits of a block of its own
+	if bytes.IndexByte(b, '\n') >= 0 {
+		least = min(least, m.least*4/3) // its lines may be shorter
+	}
 	digits, chain, last := 0, 0, byte(0) // chain counts pairs of letters in a row that an identifier has
 	for i := 0; i < len(b); {
 		c, n := b[i], 1
-		if digits++; !base64Digits[c] {
+		if base64Digits[c] {
+			digits++
+		} else if !betweenLines[c] { // else a line of the same block may follow
 			digits = 0
 		}
-		if digits == minRun { // a block of its own
+		if zeros && i > 0 && magicAt(b[i:]) { // in a record
+			return false
+		}
+		if digits >= least {
 			return false
 		}
 		switch f := asciiFold[c]; {
@@ -41,7 +58,7 @@ func (m *Matcher) silent(b []byte) bool {
 					return false
 				}
 			}
-		case c == 0, c == '\n', len(m.charsets) > 0 && (c == '\x0e' || c == '\x1b' || c == '~'): // UTF-16, another line, a shift of a charset
+		case c == '\n' && foldAt(b, i), len(m.charsets) > 0 && (c == '\x0e' || c == '\x1b' || c == '~'): // a shift of a charset
 			return false
 		case c == '<' || c == ']':
 			if markup(b[i:]) > 1 {
@@ -56,6 +73,39 @@ func (m *Matcher) silent(b []byte) bool {
 			return false
 		}
 		i += n
+	}
+	return true
+}
+
+// silentRun reports whether a run of digits, perhaps with padding and blanks after it, decodes to nothing but what is silent
+// or no text, in each encoding and from each digit on. Lines of digits are for a walk: it notes that they are joined.
+func (m *Matcher) silentRun(b []byte) bool {
+	n := 0
+	for n < len(b) && base64Digits[b[n]] {
+		n++
+	}
+	run, rest := b[:n], b[n:]
+	if slices.ContainsFunc(rest, func(c byte) bool { return !betweenLines[c] }) {
+		return false
+	}
+	for _, in := range []struct {
+		*alphabet
+		least int
+	}{{base64Code, m.least * 4 / 3}, {hexCode, m.least * 2}, {base32Code, m.least * 8 / 5}} {
+		for i := 0; i < n; i++ {
+			from := i
+			for i < n && in.digits[run[i]] {
+				i++
+			}
+			one, digits := [1]line{{from, i, i}}, run[from:i]
+			if len(digits) < max(minRun, in.least) || !encoded(run, one[:], in.method) || m.quiet.has(digits, in.method, 0) {
+				continue
+			}
+			if len(decodings(run, one[:], in.alphabet, m.foreign, m.anchors, m.silent)) > 0 {
+				return false
+			}
+			m.quiet.add(digits, in.method, 0)
+		}
 	}
 	return true
 }

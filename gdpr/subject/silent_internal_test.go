@@ -2,6 +2,9 @@ package subject
 
 import (
 	"bytes"
+	"encoding/base32"
+	"encoding/base64"
+	"encoding/hex"
 	"math/rand/v2"
 	"testing"
 )
@@ -9,8 +12,9 @@ import (
 // TestSilentLosesNothing: a search of decoded bytes that silent leaves out must find nothing and report nothing.
 func TestSilentLosesNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
-	names := []string{"Ana Ribeiro", "u17", "王明珠", "Иванова Мария", "김민수", "山田太郎", "Łukasz Żak", "Zoë Ångström", "usr_412", "+49 30 5550 1234", "ana.r@example.test"}
+	names := []string{"Ana Ribeiro", "u17", "王明珠", "Иванова Мария", "김민수", "山田太郎", "Łukasz Żak", "Zoë Ångström", "usr_412", "+49 30 5550 1234", "ana.r@example.test", "ab"}
 	const letters = "abAeinorRSuzZ4579 .@-_=%&+~?\\<>[](\n\r\t\x00\x0e\x1b\xc3\xab\xe9\xc5\x81\xd0\x98"
+	encodings := []func([]byte) string{base64.StdEncoding.EncodeToString, base64.RawURLEncoding.EncodeToString, hex.EncodeToString, base32.StdEncoding.EncodeToString}
 	silent := 0
 	for range 200 {
 		name := names[rng.IntN(len(names))]
@@ -18,7 +22,7 @@ func TestSilentLosesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := walker{pieces: m.pieces, least: m.least, reach: m.reach, foreign: m.foreign, charsets: m.charsets, near: m.prober(), anchors: m.anchors}
+		w := walker{least: m.least, reach: m.reach, foreign: m.foreign, charsets: m.charsets, near: m.prober(), anchors: m.anchors}
 		w.begins = func(b []byte) bool { return m.begins(b) || m.anchors.any(b) }
 		for range 200 {
 			b := make([]byte, rng.IntN(maxSilent+1))
@@ -34,17 +38,22 @@ func TestSilentLosesNothing(t *testing.T) {
 					b[at+rng.IntN(len(said))] = letters[rng.IntN(len(letters))]
 				}
 			}
-			if !m.silent(b) {
-				continue
-			}
-			silent++
-			for _, probe := range []bool{true, false} {
-				w.done, w.unseen = false, unseen{}
-				w.look = func(*view, *layer) bool { w.done = true; return false }
-				w.open(&layer{text: bytes.Clone(b), block: true, loose: isBinary(b), family: unresolved, depth: 1, probe: probe})
-				if w.done || w.unseen.tooMuch || len(w.unseen.closed) > 0 {
-					t.Fatalf("%q, probe %v: %q is left out, which has %+v", m.Terms(), probe, b, w.unseen)
+			loses := func(b []byte, l layer) {
+				silent++
+				for _, l.probe = range []bool{true, false} {
+					w.done, w.unseen, l.text = false, unseen{}, bytes.Clone(b)
+					w.look = func(_ *view, l *layer) bool { w.done = l.depth > 0; return !w.done }
+					one := l
+					if w.open(&one); w.done || w.unseen.tooMuch || len(w.unseen.closed) > 0 {
+						t.Fatalf("%q, probe %v: %q is left out, which has %+v", m.Terms(), l.probe, b, w.unseen)
+					}
 				}
+			}
+			if m.silent(b) {
+				loses(b, layer{block: true, loose: isBinary(b), family: unresolved, depth: 1})
+			}
+			if run := []byte(encodings[rng.IntN(len(encodings))](b)); m.silentRun(run) {
+				loses(run, layer{digits: true, family: unresolved})
 			}
 		}
 	}
