@@ -58,7 +58,7 @@ var layers = []layer{
 	{"gdpr/subject", []string{"internal", "model"}},
 	{"gdpr/identifier", []string{"internal", "model", "gdpr/subject"}},
 	{"gdpr/suppress", []string{"internal", "model", "gdpr/subject"}},
-	{"gdpr/sshsig", []string{"model"}},
+	{"gdpr/sshsig", []string{"internal", "model"}},
 	{"gdpr/receipt", []string{"internal", "model"}},
 	{"gdpr/papers", []string{"internal", "model", "gdpr/receipt"}},
 	{"operator/metrics", []string{"operator", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr", "origin", "transfer", "work"}},

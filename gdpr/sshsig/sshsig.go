@@ -9,13 +9,15 @@ import (
 	"encoding/pem"
 	"errors"
 	"io"
+	"io/fs"
 	"net"
-	"os"
 	"time"
 
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
 
+	"memdesk/internal/atomicfile"
+	"memdesk/internal/privatefile"
 	"memdesk/model"
 )
 
@@ -109,18 +111,17 @@ func Verify(armored, namespace string, message []byte) (PublicKey, error) {
 	return key, nil
 }
 
+const maxKeyFile = 64 << 10
+
 // File reads a private key; others must not be able to read the file.
 func File(path string) (Signer, error) {
-	info, err := os.Stat(path)
+	b, err := privatefile.Read(path, privatefile.Unreadable, maxKeyFile)
 	if err != nil {
-		return nil, model.Errorf(model.NotFound, "key", "the key file cannot be read")
-	}
-	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
-		return nil, model.Errorf(model.PermissionDenied, "key", "the key file is open to others: set its mode to 0600")
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, model.Errorf(model.PermissionDenied, "key", "the key file cannot be read")
+		kind := model.PermissionDenied
+		if errors.Is(err, fs.ErrNotExist) {
+			kind = model.NotFound
+		}
+		return nil, model.Errorf(kind, "key", "the key file cannot be read: %v", atomicfile.Pathless(err))
 	}
 	s, err := ssh.ParsePrivateKey(b)
 	var locked *ssh.PassphraseMissingError

@@ -3,7 +3,10 @@ package sshsig
 import (
 	"errors"
 	"net"
+	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -30,5 +33,22 @@ func TestASilentAgent(t *testing.T) {
 		}
 	case <-time.After(time.Minute):
 		t.Error("it still waits")
+	}
+}
+
+func TestAKeyFileThatIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	shared, pipe := filepath.Join(dir, "shared"), filepath.Join(dir, "pipe")
+	if err := errors.Join(os.WriteFile(shared, []byte("key"), 0o600), os.Chmod(shared, 0o644), syscall.Mkfifo(pipe, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for path, kind := range map[string]model.Kind{
+		shared: model.PermissionDenied, pipe: model.PermissionDenied, filepath.Join(dir, "none"): model.NotFound,
+	} {
+		if _, err := File(path); model.KindOf(err) != kind {
+			t.Errorf("%s: %v, want kind %s", filepath.Base(path), err, kind)
+		} else if strings.Contains(err.Error(), dir) {
+			t.Errorf("the error names the path: %v", err)
+		}
 	}
 }
