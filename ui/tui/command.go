@@ -237,7 +237,7 @@ func (l *commandLine) queryWords() []string {
 			out = append(out, strings.Fields(query)...)
 		}
 	}
-	return append(out, strings.Fields(l.a.Recall.Input.Value())...)
+	return append(out, strings.Fields(l.a.Recall.Filter.Value())...)
 }
 
 // auditWords are the fields of a log filter, with their known values.

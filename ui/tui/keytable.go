@@ -45,9 +45,9 @@ func KeyTable() []act.Section {
 	add("A text: searching", a.SearchLineKeys(a.Pages.Overlay.Pager))
 	a.Pages.Overlay = nil
 	add("3 Recall", r.Bindings())
-	r.Input.Focus = true
+	r.Filter.Focus = true
 	add("3 Recall: typing", r.Bindings())
-	r.Input.Focus = false
+	r.Filter.Focus = false
 	add("3 Recall: the item of a hit", r.ItemPage.Bindings())
 	add("4 Quarantine", a.Panes[PaneQuarantine].Bindings())
 	add("5 Conflicts", a.Panes[PaneConflicts].Bindings())

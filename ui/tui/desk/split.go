@@ -177,7 +177,6 @@ func (v Visible) Beyond(st *paint.Styles) safetext.Text {
 const (
 	PlaceAside = "details"
 	ItemAside  = "preview"
-	HitAside   = "hit"
 )
 
 func WindowListed[T any](w *list.Window[T], f Halves, first int, aside string, move func(int) tea.Cmd) (Visible, bool) {

@@ -19,7 +19,6 @@ type ItemPage struct {
 	D      *Bench
 	Reader *text.Reader
 	Ref    func() model.Ref                    // the item that is or will be shown
-	On     bool                                // it covers the list
 	Tier   func() string                       // of the item, empty where it is unknown; nil: unknown
 	Of     string                              // the kind of its neighbours, in words
 	Place  string                              // where back goes
@@ -27,14 +26,6 @@ type ItemPage struct {
 	Alone  func() string                       // why there is none; nil: there may be one
 	Back   func() tea.Cmd                      // to where it was opened from
 	Row    func() (row desk.Datum, why string) // of the list it was opened from, or why there is none
-}
-
-// OnScreen is the text of the item; nil while the list is shown.
-func (p *ItemPage) OnScreen() *text.Pager {
-	if p.On {
-		return p.Reader.Pager
-	}
-	return nil
 }
 
 // Position is the place in the text; busy: the item is still being read.

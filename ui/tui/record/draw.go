@@ -15,20 +15,28 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-func (p *List[T]) noticeLines() []safetext.Text {
-	if p.notice.Text.IsEmpty() {
-		return nil
+// head are the lines above the list.
+func (p *List[T]) head() (out []string) {
+	esc, pt := p.D.Esc, p.D.St.Dim
+	var lines []safetext.Text
+	switch notice := p.notice.Text; {
+	case p.Kind.Head != nil:
+		return p.Kind.Head(p.width, p.height)
+	case notice.IsEmpty():
+	case p.notice.Calm:
+		lines = []safetext.Text{esc.Trunc(notice, p.width-2)}
+	default:
+		lines, pt = esc.Wrap(notice, p.width-2), p.D.St.Bad
 	}
-	if p.notice.Calm {
-		return []safetext.Text{p.D.Esc.Trunc(p.notice.Text, p.width-2)}
+	for _, l := range lines[:min(len(lines), 3)] {
+		out = append(out, p.D.St.Row(p.width).Blank(1).Put(pt, l).End())
 	}
-	lines := p.D.Esc.Wrap(p.notice.Text, p.width-2)
-	return lines[:min(len(lines), 3)]
+	return out
 }
 
 // split shares the pane between list and detail anew.
 func (p *List[T]) split() {
-	asks := desk.Asks{Width: p.width, Height: p.height - len(p.noticeLines()), Rows: p.Steady(), Two: p.Kind.Lay != nil, Beside: p.Kind.Beside, Empty: p.Window.Bare()}
+	asks := desk.Asks{Width: p.width, Height: p.height - len(p.head()), Rows: p.Steady(), Two: p.Kind.Lay != nil, Beside: p.Kind.Beside, Empty: p.Window.Bare()}
 	if !p.Kind.Tree {
 		asks.Cuts = func(room int) bool {
 			_, cuts := p.share(room)
@@ -43,18 +51,13 @@ func (p *List[T]) Render(width, height int) ([]string, *tea.Position) {
 	if p.Full {
 		return p.Detail.Framed(width, height), nil
 	}
-	var out []string
-	for _, n := range p.noticeLines() {
-		pt := st.Bad
-		if p.notice.Calm {
-			pt = st.Dim
-		}
-		out = append(out, st.Row(width).Blank(1).Put(pt, n).End())
-	}
-	f := p.halves
+	out, f := p.head(), p.halves
 	h := st.Row(f.ListWidth).Blank(1)
 	widths, _ := p.share(f.ListWidth)
-	cursor := p.Browser.Render(h)
+	var cursor *tea.Position
+	if p.Kind.Head == nil {
+		cursor = p.Browser.Render(h)
+	}
 	heads := cursor != nil || !p.Window.Bare() || p.Window.Err != nil || p.Query != ""
 	if cursor != nil {
 		cursor.Y = len(out)
@@ -161,6 +164,10 @@ func (p *List[T]) drawRow(rec Row[T], at bool, width int, widths []int) string {
 		if p.Kind.Cut != nil && !last && t.Width() >= widths[i] && widths[i] > 0 {
 			t = p.Kind.Cut(rec.Raw, i, t, widths[i])
 		}
+		if last && p.Kind.Last != nil {
+			p.Kind.Last(r, rec.Raw)
+			continue
+		}
 		p.cell(r, i, widths[i], last, pt, t, rec.Runs[i])
 	}
 	return r.End()
@@ -170,6 +177,8 @@ func (p *List[T]) emptiness(width int) []string {
 	st := p.D.St
 	line := text.Advice(st.Esc, p.Kind.Empty)
 	switch {
+	case p.Kind.Bare != nil && len(p.Window.Rows) == 0:
+		line = p.Kind.Bare()
 	case errors.Is(p.Window.Err, model.InvalidInput) && p.Query != "" && len(p.Window.Rows) == 0:
 		line = text.Advice(st.Esc, "%s. `esc` shows everything, `/` changes the filter.", prose.Reason(st.Esc, p.Window.Err)).As(text.Warn)
 	case p.Window.Err != nil:

@@ -106,6 +106,12 @@ type Traits[T any] struct {
 	NoList  string     // before the reason why a source gave no rows; empty: the reason alone
 	Stays   bool       // the page of a row stays when its row leaves the list
 	Brief   int        // a detail of fewer lines begins at the words of its body
+	// Head are lines above the list, in place of its source's note and of the filter in the heading; nil: these.
+	Head func(width, height int) []string
+	// Bare is said in place of rows; nil: what every list says.
+	Bare func() text.Line
+	// Page is what is read of a row, beside the list and on the whole screen; nil: its detail.
+	Page func(r Row[T]) text.Wanted
 	// Words are those of a filter that rows and details mark; nil: all of it.
 	Words func(query string) string
 	// Cells brings the cells up to date that change while their row stands; nil: none does.
@@ -114,6 +120,8 @@ type Traits[T any] struct {
 	Share func(fit list.Fit, room int) (widths []int, cuts bool)
 	// Cut shortens a cell that is wider than its column; nil: all of them lose their ends.
 	Cut func(raw T, column int, t safetext.Text, width int) safetext.Text
+	// Last draws the last cell; nil: it is drawn as it came.
+	Last func(r *paint.Row, raw T)
 }
 
 // Kind says what a list of records shows and where it comes from.

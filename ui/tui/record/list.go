@@ -251,6 +251,9 @@ func (k *Kind[T]) words(filter string) string {
 
 // wanted is the detail of a row.
 func (p *List[T]) wanted(r Row[T]) text.Wanted {
+	if p.Kind.Page != nil {
+		return p.Kind.Page(r)
+	}
 	w := text.Wanted{Key: r.Key, Source: r.Key, Terms: text.SearchWords(p.Kind.words(p.Query))}
 	if p.Kind.Store != nil {
 		w.Source = p.Kind.Store(r.Raw)
@@ -272,7 +275,7 @@ func (p *List[T]) Resize(width, height int) tea.Cmd {
 }
 
 func (p *List[T]) Layout() tea.Cmd {
-	if p.Kind.Lay != nil && p.Full != p.laidFull { // the detail may depend on the room
+	if (p.Kind.Lay != nil || p.Kind.Page != nil) && p.Full != p.laidFull { // another text, or the same in another room
 		p.laidFull = p.Full
 		p.Outdate()
 	}
@@ -401,5 +404,5 @@ func (p *List[T]) Listed() (desk.Visible, bool) {
 	if p.Full {
 		return desk.Visible{}, false
 	}
-	return desk.WindowListed(p.Window, p.halves, 1+len(p.noticeLines()), cmp.Or(p.Kind.Aside, p.Kind.Noun), p.Move)
+	return desk.WindowListed(p.Window, p.halves, 1+len(p.head()), cmp.Or(p.Kind.Aside, p.Kind.Noun), p.Move)
 }

@@ -25,6 +25,7 @@ type Browser[T any] struct {
 	Check   func(query string) error // why a filter cannot be taken
 	Returns bool                     // the end of a filter puts the cursor back on its row before it, unless it was moved
 	moved   bool                     // since there is a filter
+	Partial bool                     // rows are still coming to those that are shown
 
 	loop  *loop.Loop
 	later func(time.Duration, any) tea.Cmd
@@ -107,9 +108,9 @@ func (b *Browser[T]) Mark() {
 	}
 }
 
-// Steady is the number of rows that a layout follows: 0 while the list loads, and under a filter.
+// Steady is the number of rows that a layout follows: 0 while they are coming, and under a filter.
 func (b *Browser[T]) Steady() int {
-	if b.Query != "" || b.Window.Loading[ArriveReset] {
+	if b.Query != "" || b.Partial || b.Window.Loading[ArriveReset] {
 		return 0
 	}
 	return len(b.Window.Rows)

@@ -2,7 +2,6 @@ package recall
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"memdesk/backends"
@@ -13,6 +12,7 @@ import (
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 	"memdesk/ui/tui/pane"
+	"memdesk/ui/tui/record"
 )
 
 // status is a line about the answers: of all stores, or of one.
@@ -64,7 +64,7 @@ func (p *Pane) unanswered() (out []unanswered) {
 		}
 	}
 	for _, name := range p.waiting {
-		if p.running {
+		if p.Partial {
 			add(name, safetext.Const("no answer yet"), true)
 		} else {
 			add(name, safetext.Const("no answer: the question was withdrawn"), false)
@@ -89,7 +89,7 @@ func (p *Pane) summary() safetext.Text {
 	}
 	words := esc.Sprintf("%d of %s answered", n, prose.Plural(len(p.answers)+len(p.waiting), "store"))
 	switch {
-	case p.running && len(p.waiting) > 0:
+	case p.Partial && len(p.waiting) > 0:
 		return esc.Sprintf("%s; asking %s", words, strings.Join(p.waiting, " "))
 	case n > 1:
 		return esc.Sprintf("%s; the slowest was %s, %s", words, slowest.Store, prose.Latency(slowest.Took))
@@ -98,10 +98,10 @@ func (p *Pane) summary() safetext.Text {
 }
 
 // renderStatus draws the lines about the answers; those without room are counted.
-func (p *Pane) renderStatus(width int) []string {
+func (p *Pane) renderStatus(width, height int) []string {
 	st := p.d.St
 	all := p.statuses()
-	room := statusLines(p.height, len(all))
+	room := min(len(all), max(height/6, 2))
 	var out []string
 	for i, s := range all {
 		r := st.Row(width).Blank(1)
@@ -118,67 +118,51 @@ func (p *Pane) renderStatus(width int) []string {
 	return out
 }
 
-func (p *Pane) renderList(width int) []string {
-	st := p.d.St
-	c := p.fit.Widths(width-1, p.columns(width))
-	h := st.Row(width).Blank(1).Col(st.Heading, safetext.Const("STORE"), c[colStore])
-	numbers(h, st.Heading, c, safetext.Const("RANK"), safetext.Const("SCORE"))
-	h.Col(st.Heading, safetext.Const("WHERE"), c[colWhere]).Col(st.Heading, safetext.Const("ORIGIN"), c[colWriter]).Lit(st.Heading, "SNIPPET")
-	out := []string{h.End()}
-	w := p.window
-	for i := w.Top; i < min(len(w.Rows), w.Top+w.Height); i++ {
-		out = append(out, p.row(&w.Rows[i], i == w.Sel, width, c))
-	}
-	if len(w.Rows) == 0 {
-		out = append(out, p.emptiness(width)...)
-	}
-	return out
-}
-
 // The columns of the hits; the snippet takes the rest.
 const (
 	colStore = iota
+	colRank
 	colScore
-	colRank // before the score
 	colWhere
 	colWriter
 	colSnippet
 )
 
-// columns of a list: without room the score and the rank, which the detail has, go before the writer.
-func (p *Pane) columns(width int) []list.Column {
+var hitColumns = []record.Column{
+	colStore: {Title: "STORE"}, colRank: {Title: "RANK", Dim: true}, colScore: {Title: "SCORE", Dim: true},
+	colWhere: {Title: "WHERE", Dim: true}, colWriter: {Title: "ORIGIN", Dim: true}, colSnippet: {Title: "SNIPPET"},
+}
+
+// share: without room the score and the rank, which the detail has, go before the writer.
+func (p *Pane) share(_ list.Fit, room int) (widths []int, cuts bool) {
 	writer := pane.Origin
 	if p.d.Origins == nil {
 		writer = list.Column{}
 	}
-	columns := []list.Column{{Most: 12, Least: 10}, {Most: 6}, {Most: 6}, {Most: max(width/4, 17), Least: 17}, writer, {Least: 28}}
-	if width < paint.WideFrom && p.fit.Cuts(width-1, columns) {
+	columns := []list.Column{{Most: 12, Least: 10}, {Most: 6}, {Most: 6}, {Most: max((room+1)/4, 17), Least: 17}, writer, {Least: 28}}
+	if room+1 < paint.WideFrom && p.fit.Cuts(room, columns) {
 		columns[colScore] = list.Column{}
 	}
-	return columns
+	widths = p.fit.Widths(room, columns)
+	p.numbers = widths[colRank] + widths[colScore]
+	if widths[colRank] > 0 && widths[colScore] > 0 { // the score stands close to the rank
+		widths[colRank], widths[colScore] = widths[colRank]-1, widths[colScore]+1
+	}
+	return widths, p.fit.Cuts(room, columns)
 }
 
-// numbers draws rank and score, as far as there are columns for them.
-func numbers(r *paint.Row, pt paint.Paint, c []int, rank, score safetext.Text) {
-	if c[colRank] == 0 {
-		return
-	}
-	if r.Number(pt, rank, 4); c[colScore] > 0 {
-		r.Number(pt, score, 6)
-	}
-	r.Blank(2)
-}
-
-// fitted notes the widths of the hits.
-func (p *Pane) fitted() {
+// measure notes the widths of the hits, and who wrote them.
+func (p *Pane) measure() {
 	p.fit = nil
-	for _, h := range p.window.Rows {
+	for _, r := range p.Window.Rows {
+		h := r.Raw
 		p.fit.See(colStore, h.Name.Width(), len("STORE"))
 		if h.Withheld {
 			continue
 		}
+		r.Cells[colWriter] = p.who.Cell(h.ref())
 		p.fit.See(colRank, len("RANK "), 0)
-		if h.score != p.window.Rows[0].score { // scores that are all alike tell nothing
+		if h.score != p.Window.Rows[0].Raw.score { // scores that are all alike tell nothing
 			p.fit.See(colScore, len("SCORE"), 0)
 		}
 		p.fit.See(colWhere, h.Where.Width(), len("WHERE"))
@@ -187,25 +171,31 @@ func (p *Pane) fitted() {
 	}
 }
 
-func (p *Pane) row(h *hitRow, at bool, width int, c []int) string {
-	st := p.d.St
-	r := st.Highlighted(width, at, !p.Input.Focus)
-	r.Col(st.Plain, h.Name, c[colStore])
-	if h.Withheld {
-		if c[colRank] > 0 {
-			numbers(r, st.Bad, c, safetext.Const(st.Glyphs.State[paint.ToneBad]), safetext.Text{})
-		} else {
-			r.Lit(st.Bad, st.Glyphs.State[paint.ToneBad]+" ")
-		}
-		return r.Lit(st.Warn, "quarantined: ").Put(st.Warn, st.Tail(h.Where, h.Hit.Source, "", r.Left)).End()
+// cut leaves out the beginning of a source, whose end names the item.
+func (p *Pane) cut(h hit, column int, t safetext.Text, width int) safetext.Text {
+	if column != colWhere {
+		return t
 	}
-	numbers(r, st.Dim, c, safetext.Const(strconv.Itoa(h.Rank)), h.score)
-	r.Col(st.Dim, st.Tail(h.Where, h.Hit.Source, h.suffix(), c[colWhere]-1), c[colWhere]).Col(st.Dim, p.who.Cell(h.ref()), c[colWriter])
+	return p.d.St.Tail(t, h.Hit.Source, h.suffix(), width-1)
+}
+
+// last draws the snippet; of a source that is withheld its name, from the rank on.
+func (p *Pane) last(r *paint.Row, h hit) {
+	st := p.d.St
+	if h.Withheld {
+		if sign := safetext.Const(st.Glyphs.State[paint.ToneBad]); p.numbers > 0 {
+			r.Number(st.Bad, sign, 4).Blank(p.numbers - 4)
+		} else {
+			r.Put(st.Bad, sign).Blank(1)
+		}
+		r.Lit(st.Warn, "quarantined: ").Put(st.Warn, st.Tail(h.Where, h.Hit.Source, "", r.Left))
+		return
+	}
 	if !h.planted.IsEmpty() {
 		r.Lit(st.Warn, st.Glyphs.State[paint.ToneWarn]+" ")
 	}
 	snippet, matches := h.shown(st, r.Left)
-	return r.Hits(st.Plain, snippet, matches).End()
+	r.Hits(st.Plain, snippet, matches)
 }
 
 // examples show each term of a query.
@@ -237,7 +227,7 @@ func (p *Pane) terms(width int) []string {
 	return out
 }
 
-func (p *Pane) emptiness(width int) []string {
+func (p *Pane) emptiness() text.Line {
 	st := p.d.St
 	words := text.Line{Kind: text.Note}
 	switch {
@@ -247,16 +237,12 @@ func (p *Pane) emptiness(width int) []string {
 		words.Value = st.Esc.Const("Every open store is asked at once, as an agent would ask it. Hits are ordered by their rank in each store; scores of different stores are never compared.")
 	case p.wrong != nil:
 		words = text.Line{Kind: text.Warn, Value: st.Badge(paint.ToneWarn, prose.Reason(st.Esc, p.wrong))}
-	case p.running:
+	case p.Partial:
 		words.Value = st.Esc.Const("asking")
 	case len(p.waiting) > 0 || slices.ContainsFunc(p.answers, func(a answered) bool { return a.failed }):
 		words.Value = st.Esc.Sprintf("Nothing was found for %q, but some stores did not answer: they are marked %s above.", p.query, st.Glyphs.State[paint.ToneBad])
 	default:
 		words.Value = st.Esc.Sprintf("No store has anything for %q.", p.query)
 	}
-	out := text.Paragraph(st, words, width)
-	if p.query == "" && len(p.d.Fleet.Members()) > 0 {
-		out = append(out, p.terms(width)...)
-	}
-	return out
+	return words
 }

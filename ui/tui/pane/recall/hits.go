@@ -13,11 +13,13 @@ import (
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
+	"memdesk/ui/tui/record"
 )
 
-// hitRow is one row of the recall list: a hit, or a withheld source.
-type hitRow struct {
-	key      string // see keyed
+type hitRow = record.Row[hit]
+
+// hit is one of the recall list, or a withheld source.
+type hit struct {
 	Store    string
 	Rank     int
 	Hit      model.RecallSnippet
@@ -27,7 +29,7 @@ type hitRow struct {
 	Snippet  safetext.Text // that line
 	words    []string      // that were looked for
 	matches  []safetext.Span
-	cut      fitting // the part that the row has room for
+	cut      *fitting // the part that the row has room for
 	score    safetext.Text
 	planted  safetext.Text // why it looks planted
 	Withheld bool          // quarantined: agents do not get it
@@ -37,14 +39,14 @@ type hitRow struct {
 func keyed(hits []hitRow) {
 	seen := map[string]int{}
 	for i := range hits {
-		h := &hits[i]
+		h := hits[i].Raw
 		of := "\x00" + h.Hit.ID
 		if h.Hit.ID == "" {
 			of = h.Hit.Source + "\x00" + h.Hit.Snippet
 		}
 		of = h.Store + "\x00" + of + "\x00" + strconv.Itoa(h.Hit.Line)
 		seen[of]++
-		h.key = of + "\x00" + strconv.Itoa(seen[of])
+		hits[i].Key = of + "\x00" + strconv.Itoa(seen[of])
 	}
 }
 
@@ -56,7 +58,7 @@ type fitting struct {
 }
 
 // suffix is the line number of a hit, written after its source.
-func (h hitRow) suffix() string {
+func (h hit) suffix() string {
 	if h.Hit.Line > 0 {
 		return ":" + strconv.Itoa(h.Hit.Line)
 	}
@@ -83,16 +85,18 @@ func newAnswered(d *desk.Desk, gen int, a backends.Answer, words []string) answe
 	for i, h := range a.Result.Hits {
 		line := matched(esc, h.Snippet, words)
 		snippet := esc.Line(line)
-		row := hitRow{
+		row := hit{
 			Store: a.Store, Rank: i + 1, Hit: h, Name: name,
-			line: line, Snippet: snippet, words: words, matches: text.Matches(snippet, words),
+			line: line, Snippet: snippet, cut: &fitting{}, words: words, matches: text.Matches(snippet, words),
 			planted: d.Planted(h.Snippet), score: safetext.Const(strconv.FormatFloat(h.Score, 'f', 2, 64)),
 		}
 		row.Where = esc.Sprintf("%s%s", esc.LineMax(h.Source, prose.MaxTitle), row.suffix())
-		out.hits = append(out.hits, row)
+		out.hits = append(out.hits, hitRow{Raw: row, Cells: []safetext.Text{
+			colStore: name, colRank: safetext.Sprintf("%4d", row.Rank), colScore: safetext.Sprintf("%5s", row.score), colWhere: row.Where, colSnippet: {},
+		}})
 	}
 	for _, source := range a.Result.Quarantined {
-		out.held = append(out.held, hitRow{Store: a.Store, Name: name, Where: esc.LineMax(source, prose.MaxTitle), Withheld: true, Hit: model.RecallSnippet{Source: source}})
+		out.held = append(out.held, hitRow{Cells: []safetext.Text{name, {}}, Raw: hit{Store: a.Store, Name: name, Where: esc.LineMax(source, prose.MaxTitle), Withheld: true, Hit: model.RecallSnippet{Source: source}}})
 	}
 	keyed(out.hits)
 	keyed(out.held)
@@ -110,9 +114,9 @@ func matched(esc safetext.Escaper, s string, words []string) string {
 }
 
 // shown is the part of the snippet that a row of so many columns has, fitted once for each size.
-func (h *hitRow) shown(st *paint.Styles, columns int) (safetext.Text, []safetext.Span) {
+func (h hit) shown(st *paint.Styles, columns int) (safetext.Text, []safetext.Span) {
 	if h.cut.columns != columns {
-		h.cut = fitting{columns, h.Snippet, h.matches}
+		*h.cut = fitting{columns, h.Snippet, h.matches}
 		if st.Width(h.Snippet) > columns && len(h.matches) > 0 {
 			h.cut.text, h.cut.matches = h.fit(st, columns)
 		}
@@ -122,7 +126,7 @@ func (h *hitRow) shown(st *paint.Styles, columns int) (safetext.Text, []safetext
 
 // fit begins at the snippet's start, or at the first word that leaves room for the first three matches, or fewer of them.
 // It ends inside no match.
-func (h *hitRow) fit(st *paint.Styles, columns int) (safetext.Text, []safetext.Span) {
+func (h hit) fit(st *paint.Styles, columns int) (safetext.Text, []safetext.Span) {
 	more := paint.LeftOut(st.Esc)
 	room := columns - 2*more.Width()
 	starts := []int{0}
@@ -211,6 +215,8 @@ func arrange(answers []answered) []hitRow {
 	for _, a := range answers {
 		held = append(held, a.held...)
 	}
-	slices.SortStableFunc(held, func(a, b hitRow) int { return strings.Compare(a.Store+a.Hit.Source, b.Store+b.Hit.Source) })
+	slices.SortStableFunc(held, func(a, b hitRow) int {
+		return strings.Compare(a.Raw.Store+a.Raw.Hit.Source, b.Raw.Store+b.Raw.Hit.Source)
+	})
 	return append(rows, held...)
 }

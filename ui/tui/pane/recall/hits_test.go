@@ -40,7 +40,7 @@ func TestSnippets(t *testing.T) {
 		{"nothing of it\n2026-10-10T08:29:00Z here either", "boat", "nothing of it⏎2026-10-10T08:29:00Z here either"},
 	} {
 		words := strings.Fields(c.words)
-		h := newAnswered(d, 1, backends.Answer{Result: model.RecallResult{Hits: []model.RecallSnippet{{Snippet: c.snippet}}}}, words).hits[0]
+		h := newAnswered(d, 1, backends.Answer{Result: model.RecallResult{Hits: []model.RecallSnippet{{Snippet: c.snippet}}}}, words).hits[0].Raw
 		whole := h.Snippet.String()
 		if c.want != "" && whole != c.want {
 			t.Errorf("the snippet of %q is %q, want %q", c.snippet, whole, c.want)
@@ -64,7 +64,7 @@ func TestSnippets(t *testing.T) {
 // TestAShortSnippetHasTheMatches: with both words of a query in it, hits that say the same can be told from others.
 func TestAShortSnippetHasTheMatches(t *testing.T) {
 	d := desktest.New()
-	h := newAnswered(d, 1, backends.Answer{Result: model.RecallResult{Hits: []model.RecallSnippet{{Snippet: "Maren Holt prefers the early boat and rye bread, and pays"}}}}, []string{"rye", "bread"}).hits[0]
+	h := newAnswered(d, 1, backends.Answer{Result: model.RecallResult{Hits: []model.RecallSnippet{{Snippet: "Maren Holt prefers the early boat and rye bread, and pays"}}}}, []string{"rye", "bread"}).hits[0].Raw
 	for columns, want := range map[int]string{20: "rye bread", 24: "boat and rye bread", 12: "rye bread", 9: "rye"} {
 		if part, found := h.shown(d.St, columns); !strings.Contains(part.String(), want) || columns > 9 && len(found) != 2 {
 			t.Errorf("in %d columns %q, want %q", columns, part.String(), want)
@@ -84,7 +84,7 @@ func TestAHitIsCalledByItsName(t *testing.T) {
 	for source, want := range map[string][2]string{
 		"crews/dara/daily/a.md": {"a.md", "crews/dara/daily/, line 3, rank 1 in harbor, score 0.02"}, "node-7": {"node-7", "line 3, rank 1 in harbor, score 0.02"},
 	} {
-		h := hitRow{Name: safetext.Const("harbor"), score: safetext.Const("0.02"), Hit: model.RecallSnippet{Source: source, Line: 3}}
+		h := hit{Name: safetext.Const("harbor"), score: safetext.Const("0.02"), Hit: model.RecallSnippet{Source: source, Line: 3}}
 		h.Rank = 1
 		if got := p.describe(h); got[0].Value.String() != want[0] || got[1].Value.String() != want[1] {
 			t.Errorf("%q, %q; want %q", got[0].Value, got[1].Value, want)

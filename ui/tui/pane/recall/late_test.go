@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"charm.land/lipgloss/v2"
+
 	"memdesk/backends"
 	"memdesk/model"
 	"memdesk/ui/tui/desk"
@@ -15,32 +17,32 @@ func TestRecallDropsAnswersToOlderQuestions(t *testing.T) {
 	d := pane.NewBench(desktest.New())
 	p := New(d, 2)
 	p.Resize(100, 30)
-	p.Input.Insert("first")
+	p.Filter.Insert("first")
 	p.start()
 	old := p.gen
-	p.Input.Insert(" second")
+	p.Filter.Insert(" second")
 	p.start()
 	hit := backends.Answer{Store: "s", Result: model.RecallResult{Hits: []model.RecallSnippet{{ID: "x", Snippet: "first"}}}}
 	p.Update(newAnswered(d.Desk, old, hit, nil))
-	if len(p.window.Rows) != 0 {
+	if len(p.Window.Rows) != 0 {
 		t.Error("an answer to the older question is shown")
 	}
 	p.Update(recallOver{old})
-	if !p.running {
+	if !p.Partial {
 		t.Error("the end of the older question ends the newer one")
 	}
 	p.Update(newAnswered(d.Desk, p.gen, hit, nil))
-	if len(p.window.Rows) != 1 {
+	if len(p.Window.Rows) != 1 {
 		t.Error("the answer to the question is not shown")
 	}
 }
 
 func TestRecallWaitsForAPause(t *testing.T) {
 	p := New(pane.NewBench(desktest.New()), 2)
-	p.Input.Insert("a")
+	p.Filter.Insert("a")
 	p.Typed()
 	first := recallDue{p.gen}
-	p.Input.Insert("b")
+	p.Filter.Insert("b")
 	p.Typed()
 	if p.Update(first); p.query != "" {
 		t.Errorf("asked for %q while the operator types", p.query)
@@ -54,21 +56,21 @@ func TestRecallWaitsForAPause(t *testing.T) {
 func TestUpBringsAQueryBack(t *testing.T) {
 	p := New(pane.NewBench(desktest.New()), 2)
 	for _, query := range []string{"first", "second", "first "} {
-		p.Input.Set(query)
+		p.Filter.Set(query)
 		p.keep()
 	}
-	p.Input.Set("")
+	p.Filter.Set("")
 	p.keep()
 	for _, want := range []string{"first", "second", "second"} {
-		if p.before(); p.Input.Value() != want {
-			t.Errorf("Up brings %q, want %q", p.Input.Value(), want)
+		if p.before(); p.Filter.Value() != want {
+			t.Errorf("Up brings %q, want %q", p.Filter.Value(), want)
 		}
 	}
-	p.Input.Set("first")
-	p.window.Rows = make([]hitRow, 3)
+	p.Filter.Set("first")
+	p.Window.Rows = make([]hitRow, 3)
 	p.Move(2)
-	if p.before(); p.window.Sel != 1 || p.Input.Value() != "first" {
-		t.Errorf("Up in the hits goes to %d, %q", p.window.Sel, p.Input.Value())
+	if p.before(); p.Window.Sel != 1 || p.Filter.Value() != "first" {
+		t.Errorf("Up in the hits goes to %d, %q", p.Window.Sel, p.Filter.Value())
 	}
 }
 
@@ -81,13 +83,13 @@ func TestAPlantedHitIsMarked(t *testing.T) {
 	d.Stories = planter{}
 	p := New(d, 2)
 	p.Resize(100, 30)
-	p.Input.Insert("x")
+	p.Filter.Insert("x")
 	p.start()
 	p.Update(newAnswered(d.Desk, p.gen, backends.Answer{Store: "s", Result: model.RecallResult{Hits: []model.RecallSnippet{{ID: "x", Snippet: "sleeper wakes"}}}}, nil))
-	if got := p.describe(p.window.Rows[0]); len(got) < 2 || !strings.Contains(got[1].Value.String(), "looks planted: sleeper") {
+	if got := p.describe(p.Window.Rows[0].Raw); len(got) < 2 || !strings.Contains(got[1].Value.String(), "looks planted: sleeper") {
 		t.Errorf("the detail says %v", got)
 	}
-	if rows := strings.Join(p.renderList(90), "\n"); !strings.Contains(rows, "▲ ") {
+	if rows, _ := p.Render(100, 30); !strings.Contains(strings.Join(rows, "\n"), "▲ ") {
 		t.Errorf("the row has no mark: %q", rows)
 	}
 }
@@ -97,17 +99,17 @@ func TestAWrongQuestionHasNoHits(t *testing.T) {
 	d := pane.NewBench(desktest.New())
 	p := New(d, 2)
 	p.Resize(100, 30)
-	p.Input.Insert("rye")
+	p.Filter.Insert("rye")
 	p.start()
 	p.Update(newAnswered(d.Desk, p.gen, backends.Answer{Store: "s", Result: model.RecallResult{Total: 1, Hits: []model.RecallSnippet{{ID: "x", Snippet: "rye"}}}}, nil))
 	p.Update(recallOver{p.gen})
 	if at, _ := p.Position(); at.String() != "1 of 1 hit" {
 		t.Errorf("the place is %q", at)
 	}
-	p.Input.Insert(" tier:nosuch")
+	p.Filter.Insert(" tier:nosuch")
 	p.start()
-	if at, _ := p.Position(); !at.IsEmpty() || len(p.window.Rows) > 0 || p.wrong == nil {
-		t.Errorf("%q stands over %d hits", at, len(p.window.Rows))
+	if at, _ := p.Position(); !at.IsEmpty() || len(p.Window.Rows) > 0 || p.wrong == nil {
+		t.Errorf("%q stands over %d hits", at, len(p.Window.Rows))
 	}
 }
 
@@ -116,7 +118,7 @@ func TestStoresWithMoreShareALine(t *testing.T) {
 	d := pane.NewBench(desktest.New())
 	p := New(d, 2)
 	p.Resize(100, 30)
-	p.Input.Insert("rye")
+	p.Filter.Insert("rye")
 	p.start()
 	for _, a := range []backends.Answer{
 		{Store: "all", Result: model.RecallResult{Total: model.TotalUnknown, Hits: make([]model.RecallSnippet, 2)}},
@@ -146,7 +148,7 @@ func TestAWithdrawnQuestionIsNotWaitedFor(t *testing.T) {
 	d := pane.NewBench(desktest.New(backends.Member{Name: "far", Store: model.Store{Name: "far"}}))
 	p := New(d, 2)
 	p.Resize(100, 30)
-	p.Input.Insert("rye")
+	p.Filter.Insert("rye")
 	p.start()
 	says := func(want string) {
 		t.Helper()
@@ -158,4 +160,25 @@ func TestAWithdrawnQuestionIsNotWaitedFor(t *testing.T) {
 	says("no answer yet")
 	p.Update(recallOver{p.gen})
 	says("no answer: the question was withdrawn")
+}
+
+// TestAQuestionOverAPageHasTheWholePane: the window may have another size than when the page covered the hits.
+func TestAQuestionOverAPageHasTheWholePane(t *testing.T) {
+	d := pane.NewBench(desktest.New(backends.Member{Name: "s", Store: model.Store{Name: "s"}}))
+	p := New(d, 2)
+	p.Resize(200, 30)
+	p.Look("rye")
+	p.Update(newAnswered(d.Desk, p.gen, backends.Answer{Store: "s", Result: model.RecallResult{Hits: []model.RecallSnippet{{ID: "x", Snippet: "rye"}}}}, nil))
+	p.readHere()
+	p.Resize(100, 30)
+	p.Look("boat")
+	lines, _ := p.Render(100, 30)
+	for _, l := range lines {
+		if n := lipgloss.Width(l); n != 100 {
+			t.Errorf("a line of %d columns: %q", n, l)
+		}
+	}
+	if p.Full || len(lines) != 30 {
+		t.Errorf("%d lines, on a page: %t", len(lines), p.Full)
+	}
 }

@@ -2,9 +2,6 @@ package recall
 
 import (
 	"context"
-	"slices"
-
-	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
@@ -26,8 +23,6 @@ func (p *Pane) Facts() desk.ListFacts {
 
 func (p *Pane) Shape() any { return p.looks }
 
-func (p *Pane) Start() tea.Cmd { return p.window.Home() }
-
 func (p *Pane) Notices() (said []safetext.Text) {
 	esc := p.d.Esc
 	for _, a := range p.answers {
@@ -38,8 +33,8 @@ func (p *Pane) Notices() (said []safetext.Text) {
 	for _, s := range p.unanswered() {
 		said = append(said, esc.Sprintf("Store %s: %s", s.name, s.text))
 	}
-	for _, h := range p.window.Rows {
-		if h.Withheld {
+	for _, r := range p.Window.Rows {
+		if h := r.Raw; h.Withheld {
 			said = append(said, esc.Sprintf("Quarantined, agents do not get it: %s in %s", h.Where, h.Name))
 		}
 	}
@@ -48,13 +43,13 @@ func (p *Pane) Notices() (said []safetext.Text) {
 
 func (p *Pane) Ahead(n int) list.Ahead {
 	out := list.Ahead{Err: p.wrong}
-	for i, h := range p.window.Rows {
+	for i, r := range p.Window.Rows {
 		switch {
-		case h.Withheld:
+		case r.Raw.Withheld:
 			continue
-		case i >= p.window.Sel && len(out.Keys) < n:
-			out.Keys = append(out.Keys, h.key)
-		case i >= p.window.Sel:
+		case i >= p.Window.Sel && len(out.Keys) < n:
+			out.Keys = append(out.Keys, r.Key)
+		case i >= p.Window.Sel:
 			out.More = true
 		}
 		out.Total.N++
@@ -62,28 +57,12 @@ func (p *Pane) Ahead(n int) list.Ahead {
 	return out
 }
 
-func (p *Pane) Place(key string) bool {
-	at := slices.IndexFunc(p.window.Rows, func(h hitRow) bool { return h.key == key })
-	if at >= 0 {
-		p.ItemPage.On, p.window.Sel = false, at
-	}
-	return at >= 0
+func tell(esc safetext.Escaper, h hit) safetext.Text {
+	return esc.Sprintf("%s, %s, rank %d there: %s", h.Name, h.Where, h.Rank, h.Snippet)
 }
 
-func (p *Pane) Row() safetext.Text {
-	h, _ := p.window.Current()
-	return p.d.Esc.Sprintf("%s, %s, rank %d there: %s", h.Name, h.Where, h.Rank, h.Snippet)
-}
-
-func (p *Pane) Item() model.Ref { return p.refHere() }
+func (p *Pane) Item() model.Ref { return p.ItemHere() }
 
 func (p *Pane) Whole(ctx context.Context) *text.Page {
 	return pane.Read(ctx, p.d.Desk, p.Item(), text.SearchWords(p.words))
 }
-
-// unmarked is a list whose rows take no marks, and change by a new question alone.
-type unmarked struct{}
-
-func (unmarked) Renew() tea.Cmd      { return nil }
-func (unmarked) Marked() list.Marked { return nil }
-func (unmarked) Mark()               {}

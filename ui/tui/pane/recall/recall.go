@@ -22,9 +22,11 @@ import (
 	"memdesk/ui/tui/desk"
 	"memdesk/ui/tui/edit"
 	"memdesk/ui/tui/kit/list"
+	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 	"memdesk/ui/tui/pane"
+	"memdesk/ui/tui/record"
 )
 
 // recallAfter is the pause after the last keystroke before stores are asked.
@@ -45,56 +47,40 @@ type question struct {
 
 // Pane is the pane that tries a recall as an agent would make it.
 type Pane struct {
+	*record.List[hit]
 	d     *pane.Bench
-	ask   func(func(context.Context) any) tea.Cmd
-	later func(time.Duration, any) tea.Cmd
-	Input text.Input
 	looks int      // how many questions an operator has asked: an act asks the last one again
 	past  []string // the queries of this session, the newest last, in memory only: one may name a person
 	question
 	asking
-	unmarked
-	asked    desk.Pulse // the age of the answers
 	answers  []answered
-	window   *list.Window[hitRow] // of all rows
 	fit      list.Fit
-	moved    bool         // the operator has chosen a row; else the first is selected
-	detail   *text.Reader // of the hit at the cursor
+	numbers  int  // the room of rank and score
+	moved    bool // the operator has chosen a row; else the first is selected
 	who      *pane.Writers
-	reader   *text.Reader   // of its item
-	open     model.Ref      // the item of the page
 	ItemPage *pane.ItemPage // of a hit, over the hits
-	halves   desk.Halves
-	width    int
-	height   int
 }
 
 // asking is the question that the stores are being asked, or were asked last.
 type asking struct {
 	gen     int // its number: answers to another are dropped
-	running bool
 	cancel  context.CancelFunc
 	waiting []string // stores that have not answered yet
 }
 
 func New(d *pane.Bench, at int) *Pane {
-	p := &Pane{d: d, ask: d.Asker(at), later: d.Later(at), who: pane.NewWriters(d.Desk, at)}
-	p.detail, p.reader = text.NewReader(text.New(d.St, p.ask), p.later), text.NewReader(text.New(d.St, p.ask), p.later)
-	p.ItemPage = &pane.ItemPage{D: d, Reader: p.reader, Ref: func() model.Ref { return p.open }, Of: "hit", Place: "hits", Step: p.neighbour, Alone: p.alone, Back: p.Back, Row: p.rowOfPage}
-	p.window = list.NewWindow(p.ask, func(h hitRow) string { return h.key })
-	return p
-}
-
-func (p *Pane) Move(by int) tea.Cmd     { return p.went(p.window.Move(by)) }
-func (p *Pane) Page(by float64) tea.Cmd { return p.went(p.window.Page(by)) }
-func (p *Pane) Home() tea.Cmd           { return p.went(p.window.Home()) }
-func (p *Pane) End() tea.Cmd            { return p.went(p.window.End()) }
-func (p *Pane) went(cmd tea.Cmd) tea.Cmd {
-	h, ok := p.window.Current()
-	if p.moved = ok; !ok {
-		return cmd
+	p := &Pane{d: d, who: pane.NewWriters(d.Desk, at)}
+	p.List = record.New(d.Desk, record.Kind[hit]{
+		Pane: at, Noun: "hit", Columns: hitColumns, Tell: tell,
+		Traits: record.Traits[hit]{Stays: true, Head: p.head, Bare: p.emptiness, Page: p.page, Share: p.share, Cut: p.cut, Last: p.last},
+	})
+	p.ItemPage = &pane.ItemPage{D: d, Reader: p.Detail, Ref: p.ItemHere, Of: "hit", Place: "hits", Step: p.neighbour, Alone: p.alone, Back: p.Back, Row: p.rowOfPage}
+	moved := p.Moved
+	p.Moved = func() tea.Cmd {
+		_, p.moved = p.Window.Current()
+		return moved()
 	}
-	return tea.Batch(cmd, p.detail.Rest(p.excerpt(h)))
+	return p
 }
 
 func (p *Pane) Enter() tea.Cmd { return nil }
@@ -102,7 +88,7 @@ func (p *Pane) Enter() tea.Cmd { return nil }
 // Typed waits for a pause in typing; the running question becomes stale.
 func (p *Pane) Typed() tea.Cmd {
 	p.gen++
-	return p.later(recallAfter, recallDue{p.gen})
+	return p.d.Later(p.Kind.Pane)(recallAfter, recallDue{p.gen})
 }
 
 // start asks every store, cancels the question before, and drops its answers by their generation.
@@ -112,13 +98,13 @@ func (p *Pane) start() tea.Cmd {
 		p.cancel()
 		p.cancel = nil
 	}
-	p.query = strings.TrimSpace(p.Input.Value())
+	p.query = strings.TrimSpace(p.Filter.Value())
 	p.moved = false
 	p.who.Anew()
-	p.running, p.wrong = false, nil
+	p.Partial, p.wrong = false, nil
 	if p.query == "" {
-		p.answers, p.window.Rows, p.waiting = nil, nil, nil
-		return p.show()
+		p.answers, p.Window.Rows, p.waiting = nil, nil, nil
+		return p.Show()
 	}
 	q, only, err := p.parse()
 	if err != nil {
@@ -126,12 +112,12 @@ func (p *Pane) start() tea.Cmd {
 		return p.rebuild()
 	}
 	ctx, cancel := context.WithCancel(p.d.Ctx)
-	p.cancel, p.running, p.words = cancel, true, q.Words
+	p.cancel, p.Partial, p.words = cancel, true, q.Words
 	p.waiting = only
 	p.answers = nil // the rows stay until the first answer comes
 	gen, words, d, fleet := p.gen, text.SearchWords(q.Words), p.d.Desk, p.d.Fleet
 	req := model.RecallRequest{Query: q.Words, Tier: q.Tier, Limit: model.RecallLimit}
-	return p.ask(func(context.Context) any {
+	return p.Window.Ask(func(context.Context) any {
 		answers := fleet.RecallBy(ctx, func(ctx context.Context, s model.Store) (model.RecallResult, error) {
 			return q.Recall(ctx, s, req)
 		}, only...)
@@ -184,21 +170,21 @@ func (p *Pane) Update(msg any) tea.Cmd {
 		}
 	case answered:
 		if msg.gen == p.gen {
-			return tea.Batch(p.take(msg), p.ask(func(context.Context) any { return msg.more() }))
+			return tea.Batch(p.take(msg), p.Window.Ask(func(context.Context) any { return msg.more() }))
 		}
 	case recallOver:
 		if msg.gen == p.gen {
-			p.running = false
-			p.asked.Read(p.d.Time.Clock.Now())
+			p.Partial = false
+			p.Pulse.Read(p.d.Time.Clock.Now())
 			p.cancel()
 			return p.rebuild()
 		}
 	case pane.WritersCame:
 		p.who.Take(msg)
-		p.fitted()
-		return tea.Batch(p.named(), p.show())
+		p.measure()
+		return tea.Batch(p.named(), p.Show())
 	default:
-		return tea.Batch(p.detail.Update(msg), p.reader.Update(msg))
+		return p.List.Update(msg)
 	}
 	return nil
 }
@@ -216,44 +202,39 @@ func (p *Pane) take(a answered) tea.Cmd {
 
 // rebuild fuses the answers so far and keeps the chosen row.
 func (p *Pane) rebuild() tea.Cmd {
-	w := p.window
+	w := p.Window
 	at, line := "", w.Sel-w.Top
-	if h, ok := w.Current(); ok && p.moved {
-		at = h.key
+	if r, ok := w.Current(); ok && p.moved {
+		at = r.Key
 	}
 	w.Rows = arrange(p.answers)
-	p.fitted()
+	p.measure()
 	w.Sel, w.Top = 0, 0
-	if i := slices.IndexFunc(w.Rows, func(h hitRow) bool { return h.key == at }); i >= 0 {
+	if i := slices.IndexFunc(w.Rows, func(r hitRow) bool { return r.Key == at }); i >= 0 {
 		w.Sel, w.Top = i, max(i-line, 0)
 	}
-	laid := p.layout()
+	laid := p.Layout()
 	w.Move(0)
-	return tea.Batch(laid, p.show(), p.named())
+	return tea.Batch(laid, p.Show(), p.named())
 }
 
 func (p *Pane) named() tea.Cmd {
-	return p.who.Want(func(i int) string { return p.window.Rows[i].Store }, len(p.window.Rows), func(i int) model.Header { return model.Header{ID: p.window.Rows[i].Hit.ID} })
+	rows := p.Window.Rows
+	return p.who.Want(func(i int) string { return rows[i].Raw.Store }, len(rows), func(i int) model.Header { return model.Header{ID: rows[i].Raw.Hit.ID} })
 }
 
-// show shows the hit at the cursor.
-func (p *Pane) show() tea.Cmd {
-	h, ok := p.window.Current()
-	if !ok {
-		p.detail.Clear()
-		return nil
+// page is the item of a hit at its line, or beside the hits an excerpt: all that its store gave of it.
+func (p *Pane) page(r hitRow) text.Wanted {
+	h, terms := r.Raw, text.SearchWords(p.words)
+	if p.Full {
+		return pane.Wanted(p.d.Desk, h.ref(), h.Hit.Line, terms)
 	}
-	return p.detail.Open(p.excerpt(h))
-}
-
-// excerpt is the page of a hit, with all that its store gave of it.
-func (p *Pane) excerpt(h hitRow) text.Wanted {
 	page := text.NewPage(p.describe(h), h.Hit.Snippet)
 	page.Kind = text.Excerpt
-	return text.Wanted{Key: p.query + "\x00" + h.key + strconv.Itoa(h.Rank) + h.Where.String() + p.who.Cell(h.ref()).String(), Terms: text.SearchWords(p.words), Read: func(context.Context) *text.Page { return page }}
+	return text.Wanted{Key: p.query + "\x00" + r.Key + strconv.Itoa(h.Rank) + h.Where.String() + p.who.Cell(h.ref()).String(), Terms: terms, Read: func(context.Context) *text.Page { return page }}
 }
 
-func (p *Pane) describe(h hitRow) []text.Line {
+func (p *Pane) describe(h hit) []text.Line {
 	esc := p.d.Esc
 	if h.Withheld {
 		return []text.Line{
@@ -276,55 +257,36 @@ func (p *Pane) describe(h hitRow) []text.Line {
 	return append(out, text.Line{Value: place, Kind: text.Note}, text.Line{Kind: text.Blank})
 }
 
-func (p *Pane) Resize(width, height int) tea.Cmd {
-	p.width, p.height = width, height
-	return p.layout()
-}
-
-// statusLines is how many of these lines about the answers have room in a pane of a height.
-func statusLines(height, lines int) int {
-	return min(lines, max(height/6, 2))
-}
-
-func (p *Pane) layout() tea.Cmd {
-	if p.height == 0 {
-		return nil
-	}
-	rows := len(p.window.Rows)
-	if p.running { // they change as stores answer
-		rows = 0
-	}
-	p.halves = p.d.Split(p.halves, desk.Asks{Width: p.width, Height: p.height - 1 - statusLines(p.height, len(p.statuses())), Rows: rows, Cuts: func(room int) bool {
-		return p.fit.Cuts(room-1, p.columns(room))
-	}})
-	f := p.halves
-	p.window.Resize(f.ListHeight-1, f.Beside)
-	cmd := p.detail.Resize(f.DetailWidth, f.DetailHeight)
-	return tea.Batch(cmd, p.reader.Resize(p.width-2, p.height))
-}
-
 func (p *Pane) Render(width, height int) ([]string, *tea.Position) {
-	st := p.d.St
-	if p.ItemPage.On {
-		return p.reader.Framed(width, height), nil
+	var cursor *tea.Position
+	if p.Typing() != nil {
+		cursor = &tea.Position{X: p.field(p.d.St.Row(width)) + 1}
 	}
-	r := st.Row(width).Blank(1)
-	hint := st.Esc.Const("press / and type what an agent would ask its memory")
-	if p.Input.Focus {
-		hint = st.Esc.Sprintf("words; %s", st.Esc.Const(operator.QueryTerms))
+	if p.query != "" || p.Full {
+		out, _ := p.List.Render(width, height)
+		return out, cursor
 	}
-	col := p.Input.Render(r, st.Esc.Const("/ "), hint)
-	out := []string{r.End()}
-	out = append(out, p.renderStatus(width)...)
-	if p.query == "" { // nothing was asked: neither a list nor a detail
-		out = append(out, p.emptiness(width)...)
-	} else {
-		out = append(out, p.d.Join(p.halves, p.renderList(p.halves.ListWidth), p.detail.Pager, safetext.Const(desk.HitAside))...)
+	out := append(p.head(width, height), text.Paragraph(p.d.St, p.emptiness(), width)...) // neither a list nor a detail
+	if len(p.d.Fleet.Members()) > 0 {
+		out = append(out, p.terms(width)...)
 	}
-	if p.Input.Focus {
-		return out, &tea.Position{X: col + 1}
+	return out, cursor
+}
+
+// head is the query, and what is known of the answers.
+func (p *Pane) head(width, height int) []string {
+	r := p.d.St.Row(width)
+	p.field(r)
+	return append([]string{r.End()}, p.renderStatus(width, height)...)
+}
+
+// field draws the query.
+func (p *Pane) field(r *paint.Row) (column int) {
+	hint := p.d.Esc.Const("press / and type what an agent would ask its memory")
+	if p.Filter.Focus {
+		hint = p.d.Esc.Sprintf("words; %s", p.d.Esc.Const(operator.QueryTerms))
 	}
-	return out, nil
+	return p.Filter.Render(r.Blank(1), p.d.Esc.Const("/ "), hint)
 }
 
 func (p *Pane) Crumbs() []safetext.Text {
@@ -332,14 +294,14 @@ func (p *Pane) Crumbs() []safetext.Text {
 	if p.query != "" {
 		out = append(out, p.d.Esc.Line(p.query))
 	}
-	if p.ItemPage.On {
-		out = append(out, p.d.Esc.Line(p.open.String()))
+	if p.Full {
+		out = append(out, p.d.Esc.Line(p.ItemHere().String()))
 	}
 	return out
 }
 
 func (p *Pane) Position() (safetext.Text, bool) {
-	if p.ItemPage.On {
+	if p.Full {
 		return p.ItemPage.Position()
 	}
 	hits := 0
@@ -349,10 +311,10 @@ func (p *Pane) Position() (safetext.Text, bool) {
 	switch {
 	case p.query == "" || p.wrong != nil:
 		return safetext.Text{}, false
-	case p.running:
+	case p.Partial:
 		return p.place(hits), true
 	}
-	return p.d.Aged(p.place(hits), p.asked), false
+	return p.d.Aged(p.place(hits), p.Pulse), false
 }
 
 // place is the place among the hits; with a plus, a store has more of them.
@@ -361,47 +323,33 @@ func (p *Pane) place(hits int) safetext.Text {
 	if hits > 0 && slices.ContainsFunc(p.answers, func(a answered) bool { return hasMore(a.answer.Result) }) {
 		all = safetext.Const(prose.Group(hits) + "+ hits")
 	}
-	if p.window.Sel < hits {
-		return safetext.Sprintf("%d of %s", p.window.Sel+1, all)
+	if p.Window.Sel < hits {
+		return safetext.Sprintf("%d of %s", p.Window.Sel+1, all)
 	}
 	return all
 }
 
-func (p *Pane) Typing() *text.Input {
-	if p.Input.Focus && !p.ItemPage.On {
-		return &p.Input
-	}
-	return nil
-}
-
-func (p *Pane) Outermost() bool { return !p.ItemPage.On }
-
-func (p *Pane) Back() tea.Cmd {
-	p.ItemPage.On = false
-	return tea.Batch(p.reader.EndSearch(), p.layout())
-}
-
-func (p *Pane) OnScreen() *text.Pager { return p.ItemPage.OnScreen() }
+// Beneath is nothing: a key of the hits has no answer of its own on a page.
+func (p *Pane) Beneath() []act.Act { return nil }
 
 func (p *Pane) Refresh() tea.Cmd {
-	if p.ItemPage.On {
+	if p.Full {
 		return p.ItemPage.Refresh()
 	}
 	return p.start()
 }
 
-func (p *Pane) Trouble() safetext.Text { return safetext.Text{} }
-func (p *Pane) Unavailable() string    { return p.d.Closed(operator.ReadContent, "the texts of stores") }
+func (p *Pane) Unavailable() string { return p.d.Closed(operator.ReadContent, "the texts of stores") }
 
 func (p *Pane) Bindings() []act.Act {
 	switch {
-	case p.ItemPage.On:
+	case p.Full:
 		return p.ItemPage.Bindings()
 	case p.Typing() != nil:
 		leave := func() tea.Cmd {
-			p.Input.Focus = false
+			p.Filter.Focus = false
 			p.keep()
-			if strings.TrimSpace(p.Input.Value()) != p.query {
+			if strings.TrimSpace(p.Filter.Value()) != p.query {
 				return p.start()
 			}
 			return nil
@@ -414,20 +362,20 @@ func (p *Pane) Bindings() []act.Act {
 		}
 	}
 	return slices.Concat([]act.Act{
-		{Keys: []string{"/"}, Name: "query", Verb: act.Filter.Verb, Args: act.Filter.Args, Doc: "type a query; stores are asked as you type. These terms select by a field: " + operator.QueryTerms, Ask: p.Look, Do: func() tea.Cmd { p.Input.Edit(p.Input.Value()); return nil }},
+		{Keys: []string{"/"}, Name: "query", Verb: act.Filter.Verb, Args: act.Filter.Args, Doc: "type a query; stores are asked as you type. These terms select by a field: " + operator.QueryTerms, Ask: p.Look, Do: func() tea.Cmd { p.Filter.Edit(p.Filter.Value()); return nil }},
 		act.Open.Called("read the item of this hit, at its line").With(p.noHit, p.readHere),
-		{Keys: []string{"y"}, Name: "copy ref", Doc: "copy the hit's reference to the clipboard of the terminal", Why: p.noHit, Do: func() tea.Cmd { return p.d.Copy(p.refHere()) }},
-		{Keys: []string{"Y"}, Doc: "copy the hit as one line of JSON", Why: p.noHit, Do: p.copyRow},
-		act.Edit.Called("edit the item of this hit in $EDITOR; nothing is written before you have seen the difference").With(p.noEdit, func() tea.Cmd { return p.d.Edits.EditItem(p.refHere()) }),
-		act.Log.With(act.Unless(p.noHit, p.d.NoLog), func() tea.Cmd { return p.d.Log(p.refHere()) }),
+		{Keys: []string{"y"}, Name: "copy ref", Doc: "copy the hit's reference to the clipboard of the terminal", Why: p.noHit, Do: func() tea.Cmd { return p.d.Copy(p.ItemHere()) }},
+		{Keys: []string{"Y"}, Doc: "copy the hit as one line of JSON", Why: p.noHit, Do: func() tea.Cmd { return p.d.CopyRow(hitDatum(p.Here()).Object()) }},
+		act.Edit.Called("edit the item of this hit in $EDITOR; nothing is written before you have seen the difference").With(p.noEdit, func() tea.Cmd { return p.d.Edits.EditItem(p.ItemHere()) }),
+		act.Log.With(act.Unless(p.noHit, p.d.NoLog), func() tea.Cmd { return p.d.Log(p.ItemHere()) }),
 		change.Takeback(p.d.Work, p.noHit, p.writerHere),
 		act.Export.Whole().Called("export all hits to a file, CSV or JSON lines").With(act.Unless(p.noHit, p.d.NoExport), p.exportHits),
-	}, act.Aside(p.detail, "hit"), act.Movement(p, "hit"))
+	}, act.Aside(p.Detail, "hit"), act.Movement(p, "hit"))
 }
 
 // writerHere finds who wrote the item of the hit at the cursor.
 func (p *Pane) writerHere() change.Writer {
-	h, _ := p.window.Current()
+	h := p.Here()
 	if p.who.Cell(h.ref()).String() == desk.Nobody {
 		return nil
 	}
@@ -442,25 +390,25 @@ func (p *Pane) writerHere() change.Writer {
 
 // rowOfPage is the hit whose item is on the page.
 func (p *Pane) rowOfPage() (desk.Datum, string) {
-	h, ok := p.window.Current()
-	if !ok || h.ref() != p.open {
+	r, ok := p.Window.Current()
+	if !ok || r.Raw.ref() != p.ItemHere() {
 		return desk.Datum{}, "this item is among the hits no more"
 	}
-	return hitDatum(h), ""
+	return hitDatum(r.Raw), ""
 }
 
-func (h hitRow) ref() model.Ref { return model.Ref{Store: h.Store, ID: h.Hit.ID} }
+func (h hit) ref() model.Ref { return model.Ref{Store: h.Store, ID: h.Hit.ID} }
 
 func (p *Pane) noHit() string {
-	h, ok := p.window.Current()
+	r, ok := p.Window.Current()
 	if !ok {
 		return "there is no hit here: / asks"
 	}
-	return p.unreadable(h)
+	return p.unreadable(r.Raw)
 }
 
 // unreadable says why the item of a hit cannot be shown.
-func (p *Pane) unreadable(h hitRow) string {
+func (p *Pane) unreadable(h hit) string {
 	if h.Withheld {
 		return "the source is quarantined: 4 Quarantine shows what matched"
 	}
@@ -472,23 +420,15 @@ func (p *Pane) unreadable(h hitRow) string {
 }
 
 func (p *Pane) readHere() tea.Cmd {
-	p.ItemPage.On = true
-	return tea.Batch(p.layout(), p.openHere())
-}
-
-// openHere shows the item of the hit at the cursor, at its line.
-func (p *Pane) openHere() tea.Cmd {
-	h, _ := p.window.Current()
-	p.open = h.ref()
-	p.reader.Outdate(true)
-	return p.reader.Open(pane.Wanted(p.d.Desk, p.open, h.Hit.Line, text.SearchWords(p.words)))
+	r, _ := p.Window.Current()
+	return p.OpenPage(r)
 }
 
 // neighbour goes to the next hit that can be read.
 func (p *Pane) neighbour(by int) tea.Cmd {
-	for i := p.window.Sel + by; i >= 0 && i < len(p.window.Rows); i += by {
-		if p.unreadable(p.window.Rows[i]) == "" {
-			return tea.Batch(p.Move(i-p.window.Sel), p.openHere())
+	for i := p.Window.Sel + by; i >= 0 && i < len(p.Window.Rows); i += by {
+		if p.unreadable(p.Window.Rows[i].Raw) == "" {
+			return p.Move(i - p.Window.Sel)
 		}
 	}
 	word := "this is the last hit that can be read"
@@ -501,8 +441,8 @@ func (p *Pane) neighbour(by int) tea.Cmd {
 // alone says that no other hit can be read; empty: another can.
 func (p *Pane) alone() string {
 	readable := 0
-	for _, h := range p.window.Rows {
-		if p.unreadable(h) == "" {
+	for _, r := range p.Window.Rows {
+		if p.unreadable(r.Raw) == "" {
 			readable++
 		}
 	}
@@ -510,36 +450,20 @@ func (p *Pane) alone() string {
 }
 
 // ItemHere is the item at the cursor, or on the whole screen.
-func (p *Pane) ItemHere() model.Ref {
-	if p.ItemPage.On {
-		return p.open
-	}
-	return p.refHere()
-}
-
-// refHere is the item of the hit at the cursor.
-func (p *Pane) refHere() model.Ref {
-	h, _ := p.window.Current()
-	return h.ref()
-}
+func (p *Pane) ItemHere() model.Ref { return p.Here().ref() }
 
 func (p *Pane) noEdit() string {
-	h, ok := p.window.Current()
+	r, ok := p.Window.Current()
 	switch {
 	case !ok:
 		return p.noHit()
-	case h.Hit.ID == "":
+	case r.Raw.Hit.ID == "":
 		return "this hit names no item: agents do not get it"
 	}
-	return edit.NoEdit(p.d.Desk, h.Store, "") // the editor asks for its tier
+	return edit.NoEdit(p.d.Desk, r.Raw.Store, "") // the editor asks for its tier
 }
 
-func (p *Pane) copyRow() tea.Cmd {
-	h, _ := p.window.Current()
-	return p.d.CopyRow(hitDatum(h).Object())
-}
-
-func hitDatum(h hitRow) desk.Datum {
+func hitDatum(h hit) desk.Datum {
 	return desk.DatumOf(
 		"store", h.Store, "id", model.EncodeID(h.Hit.ID), "source", h.Hit.Source, "line", h.Hit.Line,
 		"score", h.Hit.Score, "snippet", h.Hit.Snippet, "quarantined", h.Withheld,
@@ -548,14 +472,14 @@ func hitDatum(h hitRow) desk.Datum {
 
 // exportHits writes the hits on the screen: recall has no further pages.
 func (p *Pane) exportHits() tea.Cmd {
-	rows := slices.Clone(p.window.Rows)
+	rows := slices.Clone(p.Window.Rows)
 	var missing []safetext.Text
 	for _, s := range p.unanswered() {
 		missing = append(missing, p.d.Esc.Sprintf("%s: %s", s.name, s.text))
 	}
 	return p.d.Exports.ExportTable("recall", func(_ context.Context, write func(desk.Datum) error) ([]safetext.Text, error) {
-		for _, h := range rows {
-			if err := write(hitDatum(h)); err != nil {
+		for _, r := range rows {
+			if err := write(hitDatum(r.Raw)); err != nil {
 				return nil, err
 			}
 		}
@@ -563,16 +487,9 @@ func (p *Pane) exportHits() tea.Cmd {
 	})
 }
 
-func (p *Pane) Listed() (desk.Visible, bool) {
-	if p.ItemPage.On {
-		return desk.Visible{}, false
-	}
-	return desk.WindowListed(p.window, p.halves, 2+statusLines(p.height, len(p.statuses())), desk.HitAside, p.Move)
-}
-
 // keep puts what was typed behind the queries of this session.
 func (p *Pane) keep() {
-	query := strings.TrimSpace(p.Input.Value())
+	query := strings.TrimSpace(p.Filter.Value())
 	if p.past = slices.DeleteFunc(p.past, func(q string) bool { return q == query }); query != "" {
 		p.past = append(p.past, query)
 	}
@@ -581,23 +498,23 @@ func (p *Pane) keep() {
 // before goes to the hit before, or from the first one to the query before.
 func (p *Pane) before() tea.Cmd {
 	at := len(p.past)
-	if query := p.Input.Value(); query != "" {
+	if query := p.Filter.Value(); query != "" {
 		at = slices.Index(p.past, query)
 	}
-	if p.window.Sel > 0 || at < 1 {
+	if p.Window.Sel > 0 || at < 1 {
 		return p.Move(-1)
 	}
-	p.Input.Set(p.past[at-1])
+	p.Filter.Set(p.past[at-1])
 	return p.Typed()
 }
 
 // Look queries every store.
 func (p *Pane) Look(words string) tea.Cmd {
-	p.ItemPage.On = false
+	back := p.Back() // a page may cover the hits
 	p.looks++
-	p.Input.Set(words)
+	p.Filter.Set(words)
 	p.keep()
-	return p.start()
+	return tea.Batch(back, p.start())
 }
 
 func (p *Pane) Keep() backends.ViewConfig                   { return backends.ViewConfig{Filter: p.query} }
@@ -613,9 +530,9 @@ func (p *Pane) CheckView(v backends.ViewConfig) (key string, err error) {
 // Refs are the hits that agents would get.
 func (p *Pane) Refs() []model.Ref {
 	var out []model.Ref
-	for _, h := range p.window.Rows {
-		if !h.Withheld {
-			out = append(out, h.ref())
+	for _, r := range p.Window.Rows {
+		if !r.Raw.Withheld {
+			out = append(out, r.Raw.ref())
 		}
 	}
 	return out
