@@ -65,7 +65,7 @@ var layers = []layer{
 	{"operator", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr", "origin", "transfer", "work"}},
 	{"gdpr", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr"}},
 	{"backends/backendtest", []string{"internal", "model", "quarantine", "backends/hypergraph"}},
-	{"backends/internal", []string{"internal/safetext", "model", "quarantine", "backends/internal"}}, // what families share
+	{"backends/internal", []string{"internal/atomicfile", "internal/filelock", "internal/safetext", "model", "quarantine", "backends/internal"}}, // what families share
 	{"backends/seam", []string{"internal", "model", "quarantine", "backends/seam", "backends/internal"}},
 	{"backends/hypergraph", []string{"internal", "model", "quarantine", "backends/hypergraph", "backends/internal"}},
 	{"backends/gateway", []string{"internal", "model", "quarantine", "backends/gateway", "backends/internal"}},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
+	"memdesk/internal/atomicfile"
 	"memdesk/model"
 )
 
@@ -43,7 +44,7 @@ func Start(ctx context.Context, t Tree) (<-chan model.Change, error) {
 	}
 	fw, err := fsnotify.NewWatcher()
 	if err != nil {
-		return nil, model.Errorf(model.Unavailable, "watch", "the system gives no watcher: %w", pathless(err))
+		return nil, model.Errorf(model.Unavailable, "watch", "the system gives no watcher: %w", atomicfile.Pathless(err))
 	}
 	w := &watch{Tree: t, fw: fw, out: make(chan model.Change), changes: map[model.Change]bool{}, dirs: map[string]bool{}}
 	if err := w.follow(ctx, t.Root, false); err != nil {
@@ -52,14 +53,6 @@ func Start(ctx context.Context, t Tree) (<-chan model.Change, error) {
 	}
 	go w.run(ctx)
 	return w.out, nil
-}
-
-func pathless(err error) error {
-	var at *fs.PathError
-	if errors.As(err, &at) {
-		return at.Err
-	}
-	return err
 }
 
 type watch struct {
@@ -94,7 +87,7 @@ func (w *watch) follow(ctx context.Context, dir string, tell bool) error {
 			return fs.SkipDir
 		}
 		if err := w.fw.Add(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return model.Errorf(model.Unavailable, "watch", "too many directories to watch: %w; raise fs.inotify.max_user_watches", pathless(err))
+			return model.Errorf(model.Unavailable, "watch", "too many directories to watch: %w; raise fs.inotify.max_user_watches", atomicfile.Pathless(err))
 		}
 		w.dirs[path] = true
 		return nil
