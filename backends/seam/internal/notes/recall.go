@@ -128,7 +128,8 @@ func (r *recall) text(s *store, e *entry, data []byte, m rootdir.Meta, err error
 	var lines []model.RecallSnippet
 	var f texts.Facts
 	if err == nil {
-		text = unsafe.String(unsafe.SliceData(data), len(data)) // nothing below keeps any of it
+		// No copy of the bytes, which the next file overwrites: Lines, Memory.Of and Ranking.Add copy what they keep.
+		text = unsafe.String(unsafe.SliceData(data), len(data))
 		found := false
 		if lines, found = r.Found(text); !found {
 			return nil
