@@ -1,6 +1,7 @@
 package subject
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -107,6 +108,9 @@ type Pattern struct {
 // MaxTerm is the longest identifier, in bytes.
 const MaxTerm = 256
 
+// percentEncoded is one byte of a text that is written as in a URL; its % is no wildcard.
+var percentEncoded = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+
 // Check refuses a text that cannot be one person's identifier: nothing, a single character, a wildcard,
 // control characters, text without a letter or digit.
 func Check(t string) error {
@@ -119,8 +123,8 @@ func Check(t string) error {
 		return bad("must be UTF-8 text")
 	case len(t) > MaxTerm:
 		return bad("must not be longer than 256 bytes")
-	case strings.ContainsAny(t, "*%?"):
-		return bad("must not hold a wildcard (* % ?): give the exact text, every other form as an alias")
+	case strings.ContainsAny(percentEncoded.ReplaceAllString(t, ""), "*%?"):
+		return bad("must not hold a wildcard (* % ?; a % of %40 and the like is none): give the exact text, every other form as an alias")
 	case utf8.RuneCountInString(t) < 2:
 		return bad("must have two characters or more")
 	case strings.ContainsFunc(t, unicode.IsControl):

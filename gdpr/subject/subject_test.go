@@ -50,7 +50,7 @@ func TestRedactLeavesTheRest(t *testing.T) {
 }
 
 func TestSelectorsThatAreNone(t *testing.T) {
-	for _, bad := range []string{"", " ", "*", "u*", "%", "a?", "-", "--", "x", "\u200b\u200b", "a\x00b", "\xff\xfe", strings.Repeat("a", 300)} {
+	for _, bad := range []string{"", " ", "*", "u*", "%", "%ana%", "a?", "-", "--", "x", "\u200b\u200b", "a\x00b", "\xff\xfe", strings.Repeat("a", 300)} {
 		if _, err := subject.New(bad); !errors.Is(err, model.InvalidInput) {
 			t.Errorf("New(%q) = %v; want InvalidInput", bad, err)
 		}
@@ -73,7 +73,7 @@ func wide(s string, big bool) []byte {
 }
 
 func TestScanForms(t *testing.T) {
-	m := matcher(t, "subj-ana", "Ana Ribeiro", "zx9canary77q", "Zoë Berg")
+	m := matcher(t, "subj-ana", "Ana Ribeiro", "zx9canary77q", "Zoë Berg", "ana%40example.test")
 	binary := func(s string) []byte { return append([]byte("SQLite format 3\x00\x10\x00"), s...) }
 	tests := []struct {
 		name string
@@ -93,6 +93,7 @@ func TestScanForms(t *testing.T) {
 		{"between fields", binary("\x07factAna Ribeiro2026-01"), subject.Embedded},
 		{"index term", binary("\x00\x08\x03canary77q\x02\x01"), subject.Prefix},
 		{"index term in text", []byte("wocanary77q"), ""},
+		{"an id that is percent-encoded", []byte("a ana%40example.test b"), subject.Exact},
 		{"nothing", binary("Anabel and the banana"), ""},
 	}
 	for _, tt := range tests {
