@@ -1,6 +1,7 @@
 package subject
 
 import (
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -129,6 +130,9 @@ func Check(t string) error {
 		return bad("must have two characters or more")
 	case strings.ContainsFunc(t, unicode.IsControl):
 		return bad("must not hold control characters")
+	}
+	if decoded, err := url.PathUnescape(t); err == nil { // %20 holds no digit
+		t = decoded
 	}
 	switch letters := string(newView([]byte(t), false).text); {
 	case letters == "":
