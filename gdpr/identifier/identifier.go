@@ -88,7 +88,10 @@ func Sentence(id string) string {
 	case subject.Telephone:
 		return "a telephone number: found in every form of the same number"
 	case subject.Name:
-		if p := subject.PatternsOf(id); len(p) > 0 && p[0].Strict {
+		switch p := subject.PatternsOf(id); {
+		case len(p) > 0 && p[0].Strict && p[len(p)-1].Kind == subject.ID:
+			return "a short name: found as it is given, and in any spelling that begins with a capital"
+		case len(p) > 0 && p[0].Strict:
 			return "a short name: found in any spelling that begins with a capital"
 		}
 		return "a name: found in any case and spelling, last name first too"

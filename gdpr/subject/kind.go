@@ -229,7 +229,12 @@ func patternsOf(id string) []Pattern {
 	short := utf8.RuneCountInString(p.Exact) < 6
 	switch p.Kind {
 	case Name:
-		return namePatterns(id)
+		names := namePatterns(id)
+		if first, _ := utf8.DecodeRuneInString(core); len(names) > 0 && names[0].Strict && unicode.IsLower(first) { // as it was given
+			p.Kind, p.Strict, p.Exact, p.Length = ID, true, shown([]byte(core)), len(p.Letters)
+			names = append(names, p)
+		}
+		return names
 	case Telephone:
 		p.Shape, p.Lead, p.Tail = bare, 0, 0
 		if n, err := phonenumbers.Parse(id, ""); err == nil {

@@ -19,6 +19,8 @@ import (
 	"golang.org/x/text/encoding/unicode/utf32"
 	"pgregory.net/rapid"
 
+	"golang.org/x/text/unicode/norm"
+
 	"memdesk/gdpr/subject"
 	"memdesk/internal/testcpu"
 	"memdesk/model"
@@ -70,6 +72,20 @@ func wide(s string, big bool) []byte {
 		}
 	}
 	return b
+}
+
+// TestAShortNameInLowerCase: where the identifier itself is in lower case, as the id of an account may be, its own
+// spelling names the person too; no other one in lower case does.
+func TestAShortNameInLowerCase(t *testing.T) {
+	for id, other := range map[string]string{"zoë": "zoe", "jörg.w": "jorg.w", "nuñez": "nunez"} {
+		m := matcher(t, id)
+		if !m.Names("by "+id+" now") || !m.Names("by "+norm.NFD.String(id)+" now") || !m.Names("by "+strings.ToUpper(id)+" now") {
+			t.Errorf("%s does not name itself", id)
+		}
+		if m.Names("by " + other + " now") {
+			t.Errorf("%s names %s", id, other)
+		}
+	}
 }
 
 func TestScanForms(t *testing.T) {
