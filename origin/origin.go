@@ -200,14 +200,14 @@ func instructs(id, key string) bool {
 var alwaysLoad = regexp.MustCompile(`(?im)^always_load[ \t]*:[ \t]*["']?(true|yes|on|1)\b`)
 
 // loadsItself reports whether a text's front matter asks for every session, as AgentM's notes do. Programs disagree where
-// a front matter ends, and the gate must hold for each: it ends at a line of three hyphens alone, which all of them take,
-// and with no such line it is the whole text.
+// a front matter ends, and the gate must hold for each: it ends at a line of three hyphens alone, with a line before it,
+// which all of them take, and with no such line it is the whole text.
 func loadsItself(text string) bool {
-	text, begins := strings.CutPrefix(strings.TrimPrefix(text, "\ufeff"), "---")
+	first, rest, _ := strings.Cut(strings.TrimPrefix(text, "\ufeff"), "\n")
 	fence := "\n---\n"
-	if first, _, _ := strings.Cut(text, "\n"); strings.HasSuffix(first, "\r") {
+	if strings.HasSuffix(first, "\r") {
 		fence = "\n---\r\n"
 	}
-	front, _, _ := strings.Cut(text, fence)
-	return begins && alwaysLoad.MatchString(front)
+	front, _, _ := strings.Cut(rest, fence)
+	return strings.HasPrefix(first, "---") && alwaysLoad.MatchString(front)
 }

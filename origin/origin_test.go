@@ -468,7 +468,7 @@ func TestNewItemsByTheirIDs(t *testing.T) {
 	}
 	for text, waits := range map[string]bool{"---\nkind: fix\nalways_load: true\n---\nharmless\n": true, "\ufeff---\r\nalways_load: \"True\"\r\n---\r\nharmless\n": true,
 		"---\nkind: fix\nalways_load: true\n": true, "---\nkind: fix\n--- \nalways_load: true\n---\n": true, "---\nkind: fix\n---\r\nalways_load: true\n---\n": true,
-		"---\nalways_load: false\n---\nharmless\n": false, "always_load: true\n": false, "---\n---\nalways_load: true\n": false,
+		"---\nalways_load: false\n---\nharmless\n": false, "always_load: true\n": false, "---\n---\nalways_load: true\n---\n": true, "---\r\n---\r\nalways_load: true\r\n---\r\n": true, "---\n\n---\nalways_load: true\n": false,
 		"---\nkind: fix\n---\nit says\nalways_load: true\n": false, "---\r\nkind: fix\r\n---\r\nalways_load: true\r\n": false} {
 		var held *origin.HeldError
 		if err := d.retain(agent(t.Context(), "alpha"), two, text, model.Replace); errors.As(err, &held) != waits {
