@@ -280,10 +280,14 @@ func readLine(f io.ReaderAt, off int64, seq uint64) (*line, error) {
 		return nil, fmt.Errorf("read segment: %w", s.err)
 	}
 	var found line
-	if !ok || parseLine(raw, &found) != nil || seq != 0 && found.seq != seq {
-		if seq == 0 {
-			return nil, errors.New("the segment does not begin with a record")
-		}
+	err := errors.New("there is none")
+	if ok {
+		err = parseLine(raw, &found)
+	}
+	switch {
+	case seq == 0 && err != nil:
+		return nil, fmt.Errorf("first record of a segment: %w", err)
+	case err != nil || seq != 0 && found.seq != seq:
 		return nil, fmt.Errorf("there is no record %d", seq)
 	}
 	return &found, nil
