@@ -91,6 +91,7 @@ type Pattern struct {
 	Kind   Kind   `json:"kind"`
 	Length int    `json:"length"`           // of the folded letters and digits, in bytes
 	Breaks []int  `json:"breaks,omitempty"` // of a name: where its words begin
+	Dots   []int  `json:"dots,omitempty"`   // of a name: the breaks behind an initial or an abbreviation, where a dot and a space may stand
 	Comma  int    `json:"comma,omitempty"`  // of a name with the last name first: where the first name begins
 	Strict bool   `json:"strict,omitempty"` // of an id: exact case only; of a name: not in lower case
 	Region string `json:"region,omitempty"` // of a telephone number; empty: not known
@@ -272,10 +273,14 @@ func namePatterns(id string) []Pattern {
 				p.Shape = name
 			}
 			var b []byte
-			for i, w := range slices.Concat(words[first:], words[:first]) {
+			ordered := slices.Concat(words[first:], words[:first])
+			for i, w := range ordered {
 				v := newView([]byte(w), false)
 				if i > 0 && len(b) > 0 && len(v.text) > 0 {
 					p.Breaks = append(p.Breaks, len(b))
+					if strings.HasSuffix(ordered[i-1], ".") {
+						p.Dots = append(p.Dots, len(b))
+					}
 				}
 				if first > 0 && i == len(words)-first {
 					p.Comma = len(b)
@@ -286,6 +291,13 @@ func namePatterns(id string) []Pattern {
 					}
 				}
 				b = append(b, v.text...)
+			}
+			from := 0
+			for _, at := range p.Breaks {
+				if utf8.RuneCount(b[from:at]) == 1 {
+					p.Dots = append(p.Dots, at)
+				}
+				from = at
 			}
 			p.Letters, p.Length = string(b), len(b)
 			p.Strict = len(words) == 1 && utf8.RuneCount(b) < 6 && isASCII(b)

@@ -74,6 +74,21 @@ func wide(s string, big bool) []byte {
 	return b
 }
 
+// TestAnAbbreviationEndsInADot: the dot of an initial or of an abbreviation in the name is no end of a sentence.
+func TestAnAbbreviationEndsInADot(t *testing.T) {
+	m := matcher(t, "Maren J. Holt", "St. Clair", "E E Quill", "J.R.R. Tidewell", "Ana Ribeiro")
+	for _, s := range []string{"Maren J. Holt", "maren j holt", "Holt, Maren J.", "Maren J.\nHolt", "St. Clair", "E. E. Quill", "E.E. Quill", "J. R. R. Tidewell", "J.R.R. Tidewell", "maren-j-holt"} {
+		if !m.Names("by " + s + " now") {
+			t.Errorf("%q is not found", s)
+		}
+	}
+	for _, s := range []string{"I met Ana. Ribeiro came later", "it was Maren. J. Holt came", "on E Street. Quill"} {
+		if m.Names(s) {
+			t.Errorf("%q is found", s)
+		}
+	}
+}
+
 // TestAShortNameInLowerCase: where the identifier itself is in lower case, as the id of an account may be, its own
 // spelling names the person too; no other one in lower case does.
 func TestAShortNameInLowerCase(t *testing.T) {
