@@ -182,7 +182,7 @@ type gap struct {
 	text       string // one character for each class, "x" for any other
 	parts      bool   // may separate words of a name
 	slug       bool   // joins words as file names and links do
-	dotted     bool   // a dot and white space: the end of an abbreviation, or of a sentence
+	dotted     bool   // a dot and white space or a hyphen: the end of an abbreviation, or of a sentence
 	comma      bool   // between the last name and the first
 	line       bool   // contains a line end
 	listed     bool   // contains a line end and the mark of a list's item
@@ -218,7 +218,7 @@ func gapOf(b []byte) gap {
 		g.parts = true
 	default:
 		g.parts = g.line || g.hyphenated
-		g.dotted = g.text == ". " || quoted && last == "."
+		g.dotted = g.text == ". " || g.text == ".-" || quoted && last == "."
 		g.comma = slices.Contains([]string{",", ", ", " , ", ";", "; "}, g.text) || quoted && (last == "," || last == ";")
 	}
 	return g
