@@ -194,20 +194,20 @@ func (x *run) clean(ctx context.Context, s model.Store, p *part) (string, error)
 	}
 	var before []model.LayerResult // of a scrub that left what names the subject
 	var bystanders *subject.Bystanders
-	switch {
-	case !p.touches(): // the plan lists nothing: only old leftovers in the medium are cleaned, no record goes
+	if !p.touches() { // the plan lists nothing: only old leftovers in the medium are cleaned, no record goes
 		req.Subjects = nil
-	case !x.needsSpared(ctx, s, p, req):
-		named := x.leave(&req) // a record may have come since, and a dry scrub reads no definitions of tables
-		if before, err = s.Maintainer.Scrub(ctx, req); err != nil {
-			return notScrubbed, err
+	} else {
+		if !x.needsSpared(ctx, s, p, req) {
+			leaving := req // a record may have come since, and a dry scrub reads no definitions of tables
+			named := x.leave(&leaving)
+			if before, err = s.Maintainer.Scrub(ctx, leaving); err != nil {
+				return notScrubbed, err
+			}
+			if !named.Load() {
+				p.took(before, kept)
+				return "", nil
+			}
 		}
-		if !named.Load() {
-			p.took(before, kept)
-			return "", nil
-		}
-		fallthrough
-	default:
 		if bystanders, req.Held, err = x.spared(ctx, s, p); err != nil {
 			p.took(before, kept)
 			return "it is not scrubbed, nobody can say who else is in it, or what is on hold", err
