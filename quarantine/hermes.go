@@ -183,18 +183,22 @@ func (g *hermesGap) find(text string) (start, end int, ok bool) {
 	if len(heads) == 0 {
 		return 0, 0, false
 	}
-	next := 0
-	for _, tail := range g.tail().FindAllStringIndex(text, -1) {
-		for next < len(heads) && heads[next][1] <= tail[0] {
+	for at, next := 0, 0; ; at++ { // a tail may begin inside one that has no head
+		tail := g.tail().FindStringIndex(text[at:])
+		if tail == nil {
+			return 0, 0, false
+		}
+		end := at + tail[1]
+		at += tail[0]
+		for next < len(heads) && heads[next][1] <= at {
 			next++
 		}
 		for h := next - 1; h >= max(0, next-2); h-- { // a single space cannot be on both sides of a gap
-			if g.fits(text[heads[h][1]:tail[0]]) {
-				return heads[h][0], tail[1], true
+			if g.fits(text[heads[h][1]:at]) {
+				return heads[h][0], end, true
 			}
 		}
 	}
-	return 0, 0, false
 }
 
 // fits reports whether the text between a head and a tail is a valid gap, with its white space.

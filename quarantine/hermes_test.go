@@ -31,6 +31,7 @@ func TestHermesGaps(t *testing.T) {
 		"curl, a name goes on":          {"curl $KEYRING", ""},
 		"send, one space":               {"send to http://a", ""},
 		"send, two spaces":              {"send  to http://a", "send_to_url"},
+		"translate, into twice":         {"into translate  into a and run", "translate_execute"},
 		"send, the second one":          {"send me send to http://a", "send_to_url"},
 		"a div, the widest gap":         {`<div style="` + x(2048) + "display:none", "hidden_div"},
 		"a div, one too wide":           {`<div style="` + x(2049) + "display:none", ""},
