@@ -12,8 +12,8 @@ import (
 	"memdesk/origin"
 )
 
-// WriterOf is the last writer of a listed item; nil when unknown. The ledger is asked first. The item is read only in a store with origins of its own, and where a list without revisions
-// has an item that was changed after the ledger's row.
+// WriterOf is the last writer of a listed item; nil when unknown. The ledger is asked first. The item is read only in a store
+// with origins of its own, and where a list without revisions has an item that was changed after the ledger's row.
 func (s *Session) WriterOf(ctx context.Context, st model.Store, h model.Header) *origin.Written {
 	changed := false
 	if s.Ledger != nil {

@@ -17,8 +17,8 @@ import (
 	"memdesk/internal/privatefile"
 )
 
-// HostKey reads the server's key, or makes it with mode 0600. A key that others may read is refused: its
-// readers could pose as this server. Two servers that start at once agree on one key.
+// HostKey reads the server's key, or makes it with mode 0600. A key that others may read is refused (privatefile.Unreadable):
+// they could pose as this server. Two servers that start at once agree on one key.
 func HostKey(path string) (ssh.Signer, error) {
 	signer, err := readHostKey(path)
 	if !errors.Is(err, fs.ErrNotExist) {
