@@ -140,18 +140,22 @@ func inScope(scope, agent string) bool {
 	})
 }
 
-// frontFields are the `name: value` lines of a text's front matter: those at its top, and those below metadata, where
-// Claude's memories have theirs. What stands below another name is a part of its value.
+// frontFields are the `name: value` lines of a text's front matter: those at its top, and those right below metadata, where
+// Claude's memories have theirs. What stands deeper, or below another name, is a part of a value.
 func frontFields(text string) (out []model.Field) {
 	lines, _ := frontmatter.Split(text)
-	top := ""
+	below, depth := false, 0 // whether under metadata, and the indent of its fields
 	for line := range strings.Lines(lines) {
 		name, value, ok := frontmatter.Pair(line)
-		bare := strings.TrimSpace(name)
-		if ok && bare == strings.TrimRight(name, " ") {
-			top = bare
-		} else if top != "metadata" {
-			continue
+		bare := strings.Trim(strings.TrimSpace(name), `"'`)
+		indent := len(line) - len(strings.TrimLeft(line, " \t"))
+		if indent == 0 {
+			below, depth = ok && bare == "metadata", 0
+		} else {
+			if depth == 0 && ok {
+				depth = indent
+			}
+			ok = ok && below && indent == depth
 		}
 		if ok {
 			out = append(out, model.Field{Name: bare, Value: value})

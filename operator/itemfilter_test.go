@@ -290,7 +290,8 @@ func TestOwners(t *testing.T) {
 // TestItemFilterReadsTheTop of front matter, and metadata, where Claude's memories have their type.
 func TestItemFilterReadsTheTop(t *testing.T) {
 	for text, want := range map[string]bool{
-		"type: note\nauthor: ada\n": true, "metadata:\n  type: note\n": true, "metadata:\n  - x\n\ttype: 'note'\n": true, "title: x\r\ntype : note\r\n": true,
+		"type: note\nauthor: ada\n": true, "metadata:\n  type: note\n": true, "metadata:\n  - x\n\ttype: 'note'\n": true, "title: x\r\ntype : note\r\n": true, "\"metadata\":\n  type: note\n": true,
+		"metadata:\n  description: |\n    type: note\n": false, "metadata:\n  a: b\n  nested:\n    type: note\n": false,
 		"description: |\n  type: note\n": false, "metadata:\n  a: b\nlinks:\n  type: note\n": false, " type: note\n": false, "type: other\n": false,
 	} {
 		if got := (ItemFilter{Type: "note"}).Match(model.Store{}, model.Item{Body: "---\n" + text + "---\nbody\n"}, nil); got != want {

@@ -87,7 +87,7 @@ func List(ctx context.Context, s model.Store) iter.Seq2[Entry, error] {
 					e = fromFile(s, q)
 					e.Problem = err.Error()
 				}
-				e.Body = ""
+				e.Body, e.Findings = "", nil
 				covered[e.SourceID+"\x00"+e.SHA256] = true
 				if !yield(e, nil) {
 					return
@@ -106,7 +106,7 @@ func List(ctx context.Context, s model.Store) iter.Seq2[Entry, error] {
 				e = Entry{Store: s.Name, ID: it.ID, Source: it.ID, SourceID: it.ID, Problem: "not scanned: " + err.Error()}
 			default:
 				e, hit = fromItem(s, it)
-				e.Body = ""
+				e.Body, e.Findings = "", nil
 				hit = hit && !covered[e.SourceID+"\x00"+e.SHA256]
 			}
 			if hit && !yield(e, nil) {
@@ -256,7 +256,8 @@ func (e *Entry) locate(rules quarantine.RuleSet) {
 	}
 	f := e.Findings[0]
 	e.Line, e.Col, e.Decoded = f.Line, f.Col, f.Decoded
-	e.Before, e.Match, e.After = quarantine.Excerpt(e.Body, f, around)
+	before, match, after := quarantine.Excerpt(e.Body, f, around)
+	e.Before, e.Match, e.After = strings.Clone(before), strings.Clone(match), strings.Clone(after) // a list keeps them without the body
 	if why, ok := rules.KnownFalsePositive(e.Body); ok {
 		e.FalsePositive = why
 	}

@@ -164,6 +164,13 @@ func TestHostKey(t *testing.T) {
 	if _, err := sshd.HostKey(path); err == nil || !errors.Is(err, privatefile.ErrShared) {
 		t.Errorf("a key that others can read: %v", err)
 	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := errors.Join(os.Chmod(path, 0o600), os.Symlink(path, link)); err != nil {
+		t.Fatal(err)
+	}
+	if k, err := sshd.HostKey(link); err != nil || string(k.PublicKey().Marshal()) != string(one.key.PublicKey().Marshal()) {
+		t.Errorf("by a link: %v", err)
+	}
 }
 
 // TestHostKeyThatMayNotLast: a key whose directory cannot be flushed is made, and the next start takes it.
