@@ -50,10 +50,7 @@ func groups(out []Match, hints hint, name, stem, ext string, known Known) []Matc
 		}
 		m.Marker = stem[g.open:]
 		rest := after
-		if wholeNumber(rest) {
-			rest = ""
-		}
-		if loc := m.Row.Tail; rest != "" && loc != nil && loc().MatchString(rest) {
+		if tail, _ := cutNumber(after); tail == "" || m.Row.Tail != nil && m.Row.Tail().MatchString(tail) {
 			rest = ""
 		}
 		m.Bases = []string{before + ext}
@@ -78,7 +75,7 @@ func group(hints hint, name, text, after string, known Known) (Match, bool) {
 		if r.Place != InGroup || r.hint&hints == 0 || !holds(folded, r.Keywords) {
 			continue
 		}
-		if r.Tail != nil && r.Number == rowGoogle && (after == "" || !r.Tail().MatchString(after) || version(after)) {
+		if tail, _ := cutNumber(after); r.Tail != nil && r.Number == rowGoogle && (!r.Tail().MatchString(tail) || version(tail)) {
 			continue // the form is in its tail
 		}
 		loc := r.Pattern().FindStringSubmatchIndex(text)
@@ -99,11 +96,6 @@ func group(hints hint, name, text, after string, known Known) (Match, bool) {
 
 func holds(folded string, keywords []string) bool {
 	return len(keywords) == 0 || slices.ContainsFunc(keywords, func(k string) bool { return strings.Contains(folded, k) })
-}
-
-func wholeNumber(s string) bool {
-	rest, num := cutNumber(s)
-	return num != "" && rest == ""
 }
 
 // version distinguishes " - v1.2" from a device's name.

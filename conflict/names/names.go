@@ -180,7 +180,7 @@ func add(out []Match, m Match) []Match {
 	bases := m.Bases[:0:0]
 	_, ext := Split(m.Name)
 	for _, b := range m.Bases {
-		if s, _ := Split(b); strings.TrimSpace(s) != "" && b != ext && b != m.Name && b != "." && b != ".." && !strings.Contains(b, "/") {
+		if s, _ := Split(b); strings.TrimSpace(s) != "" && (b != ext || m.Row.Place == AtStart) && b != m.Name && b != "." && b != ".." && !strings.Contains(b, "/") {
 			bases = append(bases, b)
 		}
 	}
