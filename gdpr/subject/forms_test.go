@@ -136,6 +136,11 @@ var forms = map[string]struct{ yes, no []string }{
 	"550e8400-e29b-41d4-a716-446655440000": {yes: []string{"550e8400e29b41d4a716446655440000", "user_550e8400-e29b-41d4-a716-446655440000", "550E8400-E29B-41D4-A716-446655440000_x"}, no: []string{"550e8400-e29b-41d4-a716-446655440001", "1550e8400e29b41d4a716446655440000", "550e8400-e29b41d4-a716-446655440000"}},
 	"0049 151 5550 9876":                   {yes: []string{"+49 151 55509876", "0151 55509876"}, no: []string{"+43 151 55509876"}},
 	"Ann":                                  {yes: []string{"Ann said", "ANN"}, no: []string{"ann", "Anna", "Ann-Marie", "Mary-Ann"}},
+	"0000 0002 1825 0097":                  {yes: []string{"ORCID 0000 0002 1825 0097."}, no: []string{"0000 0002 1825 00971"}},
+	"+800 1234 5678":                       {yes: []string{"call +800 1234 5678.", "00800 12345678", "tel:+80012345678"}, no: []string{"1234 5678", "+49 800 1234 5678", "+800 1234 56789"}},
+	"DE44 5001 0517 5407":                  {yes: []string{"?q=DE44+5001+0517+5407&a=1"}, no: []string{"?q=DE44+5001+0517+54079"}},
+	"o'hara@example.test":                  {yes: []string{"VALUES('o''hara@example.test')"}, no: []string{"ohara@example.test"}},
+	"d'Arc":                                {yes: []string{"d'Arc", "VALUES('d''Arc')"}, no: []string{"d'arc"}},
 	"Łukić":                                {yes: []string{"ŁUKIĆ", in(charmap.Windows1250, "pan Łukić"), in(charmap.Windows1250, "LUKIć"), "Lukic", "&#321;uki&#263;", "&#321uki&#263", "pan &#321uki&#x107 x"}, no: []string{"Lukicevic"}},
 }
 

@@ -338,6 +338,9 @@ func (p *Pattern) same(plus bool, digits string, bare bool) bool {
 	if p.Region == "" {
 		return bare && !plus
 	}
+	if p.Region == phonenumbers.REGION_CODE_FOR_NON_GEO_ENTITY {
+		return bare && plus || !plus && len(digits) == p.Length+2 && strings.HasPrefix(digits, "00")
+	}
 	if ndd := phonenumbers.GetNddPrefixForRegion(p.Region, true); bare && !plus && ndd != "" && ndd != "1" {
 		return false
 	}

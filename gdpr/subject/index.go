@@ -211,6 +211,9 @@ func (v *view) runeAt(i int) rune {
 func (p *Pattern) clear(v *view, from, lo, hi int) string {
 	switch p.Kind {
 	case Telephone:
+		if p.Region == phonenumbers.REGION_CODE_FOR_NON_GEO_ENTITY {
+			return "+" + string(v.text[lo:hi])
+		}
 		n, err := phonenumbers.Parse(string(v.text[lo:hi]), p.Region)
 		if err != nil || p.Region == "" {
 			return shown(v.src[v.from[from]:v.to[hi-1]])

@@ -94,7 +94,7 @@ type Pattern struct {
 	Dots   []int  `json:"dots,omitempty"`   // of a name: the breaks behind an initial or an abbreviation, where a dot and a space may stand
 	Comma  int    `json:"comma,omitempty"`  // of a name with the last name first: where the first name begins
 	Strict bool   `json:"strict,omitempty"` // of an id: exact case only; of a name: not in lower case
-	Region string `json:"region,omitempty"` // of a telephone number; empty: not known
+	Region string `json:"region,omitempty"` // of a telephone number; empty: not known, 001: no country's
 	Shape  shape  `json:"shape,omitempty"`
 	// Lead and Tail count the underscores and hyphens around the letters of an id or an address. They are part
 	// of it; any other mark at its ends, as in @ana, is not.
@@ -215,7 +215,9 @@ func otherDomain(id string) []string {
 func patternsOf(id string) []Pattern {
 	id = strings.TrimSpace(id)
 	if rest, ok := strings.CutPrefix(id, "00"); ok && isPhone(id) {
-		id = "+" + rest
+		if _, err := phonenumbers.Parse("+"+rest, ""); err == nil { // else the zeros are its own, as in 0000 0002 1825 0097
+			id = "+" + rest
+		}
 	}
 	v := newView([]byte(id), false)
 	p, core := Pattern{Kind: KindOf(id), Letters: string(v.text)}, id
@@ -233,7 +235,7 @@ func patternsOf(id string) []Pattern {
 		names := namePatterns(id)
 		if first, _ := utf8.DecodeRuneInString(core); len(names) > 0 && names[0].Strict && unicode.IsLower(first) { // as it was given
 			p.Kind, p.Strict, p.Exact, p.Length = ID, true, shown([]byte(core)), len(p.Letters)
-			names = append(names, p)
+			names = append(names, p.quoted()...)
 		}
 		return names
 	case Telephone:
@@ -243,6 +245,9 @@ func patternsOf(id string) []Pattern {
 			if p.Region == "" {
 				p.Region = phonenumbers.GetRegionCodeForCountryCode(int(n.GetCountryCode()))
 			}
+		}
+		if strings.HasPrefix(id, "+") && (p.Region == "" || p.Region == phonenumbers.REGION_CODE_FOR_NON_GEO_ENTITY) { // no country's
+			p.Region, p.Letters = phonenumbers.REGION_CODE_FOR_NON_GEO_ENTITY, string(v.text)
 		}
 		p.Exact = ""
 	case ID:
@@ -255,7 +260,20 @@ func patternsOf(id string) []Pattern {
 		plain.Exact = p.Letters
 		return []Pattern{p, plain}
 	}
-	return []Pattern{p}
+	return p.quoted()
+}
+
+// quoted are a pattern and those of its identifier as a link writes blanks and SQL an apostrophe.
+func (p Pattern) quoted() []Pattern {
+	out := []Pattern{p}
+	for _, exact := range []string{strings.ReplaceAll(p.Exact, " ", "+"), strings.ReplaceAll(p.Exact, "'", "''")} {
+		if exact != p.Exact {
+			other := p
+			other.Exact = exact
+			out = append(out, other)
+		}
+	}
+	return out
 }
 
 // namePatterns are a name's spellings: with ae for ä where it has one, in the Russian cases, as Arabic and Persian
