@@ -101,6 +101,16 @@ func TestProvider(t *testing.T) {
 	})
 }
 
+// TestNullIsNoText: a writer that leaves no field out says null for one it does not have.
+func TestNullIsNoText(t *testing.T) {
+	s, _ := repo(t, map[string]string{"issues.jsonl": `{"_type":null,"id":"x-1","title":null,"description":null,"status":null}` + "\n"})
+	p, err := s.Browser.List(t.Context(), model.PageRequest{Limit: 10})
+	must(t, err)
+	if len(p.Items) != 1 || p.Items[0].ID != "x-1" || p.Items[0].Title != "" || p.Items[0].Bytes != 0 {
+		t.Errorf("listed as %+v", p.Items)
+	}
+}
+
 // TestOrderOfFarYears sorts items whose years nanoseconds since 1970 cannot count to, beside one of no date.
 func TestOrderOfFarYears(t *testing.T) {
 	var text strings.Builder

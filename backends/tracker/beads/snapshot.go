@@ -211,7 +211,7 @@ func (e *entry) scan(line []byte) {
 	switch kind, isText := textOf(line, m.typ); {
 	case kind == "memory" && isText:
 		e.memory(line, m)
-	case !m.typ.None() && kind != "issue":
+	case kind != "" && kind != "issue":
 		e.foreign(line, "")
 	default:
 		e.issue(line, m)
@@ -291,9 +291,12 @@ func (e *entry) foreign(line []byte, problem string) {
 	e.id = tracker.LinePrefix + e.raw
 }
 
-// textOf decodes a string value; ok is false for another type.
+// textOf decodes a string value; ok is false for another type. A null is as good as no value.
 func textOf(line []byte, v jsonedit.Span) (string, bool) {
 	raw := v.In(line)
+	if string(raw) == "null" {
+		return "", false
+	}
 	if len(raw) < 2 || raw[0] != '"' {
 		return string(raw), false
 	}
@@ -425,10 +428,7 @@ func (s *snapshot) Texts(i int) (title, body string) {
 	if e.kind == tracker.Memory {
 		title = e.raw
 	}
-	body, ok := textOf(line, e.body)
-	if !ok && body == "null" {
-		body = ""
-	}
+	body, _ = textOf(line, e.body)
 	return title, body
 }
 
