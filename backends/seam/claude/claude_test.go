@@ -210,6 +210,15 @@ func TestIndexFollows(t *testing.T) {
 	}
 }
 
+// TestALinkToAPlaceInAFile: the file is what must be there, unless a name holds the # itself.
+func TestALinkToAPlaceInAFile(t *testing.T) {
+	dir := plant(t, t.TempDir(), mem+"MEMORY.md", "- [Weir](weir.md#gates)\n- [One](no#1.md)\n- [Gone](gone.md#top)\n- [Tag](%23tag.md)\n", mem+"weir.md", typed, mem+"no#1.md", typed)
+	found := backendtest.Examined(t, open(t, dir)).Findings
+	if len(found) != 2 || found[0].Line != 3 || found[1].Line != 4 {
+		t.Errorf("found %+v", found)
+	}
+}
+
 // TestIndexLinesReadBack: whatever name a memory has, its line must lead to its file, and go with it.
 func TestIndexLinesReadBack(t *testing.T) {
 	for file, name := range map[string]string{"b.md": `C:\temp\`, "c.md": `[x\](y.md\)`, "#tag.md": "t", "<a.md": "a", "a>.md": "a", "mailto:x.md": "x", "<a>.md": "a"} {

@@ -81,8 +81,13 @@ func (s *store) checkIndex(root *rootdir.Dir, dir, text string, linked map[strin
 		seen[line] = true
 		for _, t := range to {
 			file := path.Join(dir, t)
+			_, err := root.Stat(file)
+			if i := strings.LastIndexByte(file, '#'); i > 0 && file[i-1] != '/' && errors.Is(err, model.NotFound) { // a link to a place in a file
+				file = file[:i]
+				_, err = root.Stat(file)
+			}
 			linked[file] = true
-			switch _, err := root.Stat(file); {
+			switch {
 			case path.IsAbs(t), !filepath.IsLocal(file):
 				found("dangling_index", t, "line %d leads to %s, which is not looked at: link a file of this store, by a relative path", n, t)
 			case errors.Is(err, model.NotFound):
