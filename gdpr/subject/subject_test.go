@@ -379,6 +379,15 @@ func TestShortNameInNoise(t *testing.T) {
 	}
 }
 
+// TestHexOfOtherLetters: hex of letters beyond ASCII has few decimal digits.
+func TestHexOfOtherLetters(t *testing.T) {
+	for _, id := range []string{"Ελένη Παπά", "தமிழ் செல்வி", "Иван Петров", "张伟明华"} {
+		if m := matcher(t, id); !m.Names(fmt.Sprintf("%x", id)) || !m.Names(fmt.Sprintf("blob=%X;", id)) {
+			t.Errorf("%s is not found", id)
+		}
+	}
+}
+
 // TestEncodedBinaryFiles: a picture or a database in base64 or hex must be searched as the file itself is.
 func TestEncodedBinaryFiles(t *testing.T) {
 	m := matcher(t, "Maren Holt", "usr_8f3a22")

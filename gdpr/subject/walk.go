@@ -318,7 +318,7 @@ func encoded(text []byte, lines []line, m Method) bool {
 	case Base64:
 		return upper > 0 && small > 0 && n >= minRun
 	case Hex:
-		return other*3 >= n
+		return true // letters beyond ASCII have few decimal digits, and no word is of a to f alone
 	}
 	return (upper == 0 || small == 0) && upper+small > 0 && (other > 0 || n >= 2*minRun) // 2 to 7 are a fifth of its digits
 }
