@@ -28,7 +28,7 @@ func formatMembers(ms []Membership) string {
 		_ = enc.Encode(v) // strings and numbers always encode
 		return strings.TrimSuffix(b.String(), "\n")
 	}
-	if s := text(out); !strings.Contains(s, `\ufffd`) { // written for a byte that is no UTF-8 only
+	if s := text(out); !strings.Contains(s, `\ufffd`) { // the encoder writes it only for a byte that is no UTF-8
 		return s
 	}
 	return text(exactjson.Form(out))

@@ -20,7 +20,7 @@ type Static struct {
 	notes   []string
 }
 
-// NewStatic makes a view of entries, all but its method Of. Of two with the same id the first is kept, the other is a problem.
+// NewStatic makes a View of entries, without the method Of. Of two with the same id the first is kept, the other is a problem.
 func NewStatic(entries []Entry, problems []string) *Static {
 	s := &Static{places: map[string]int{}, notes: problems}
 	for _, e := range entries {

@@ -110,7 +110,7 @@ type Pattern struct {
 // MaxTerm is the longest identifier, in bytes.
 const MaxTerm = 256
 
-// percentEncoded is one byte of a text that is written as in a URL; its % is no wildcard.
+// percentEncoded matches one byte as a URL writes it; its % is no wildcard.
 var percentEncoded = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
 
 // Check refuses a text that cannot be one person's identifier: nothing, a single character, a wildcard,
@@ -263,7 +263,8 @@ func patternsOf(id string) []Pattern {
 	return p.quoted()
 }
 
-// quoted are a pattern and those of its identifier as a link writes blanks and SQL an apostrophe.
+// quoted returns the pattern, and those of its identifier with + for blanks, as in a link, and with its apostrophes doubled, as
+// in SQL.
 func (p Pattern) quoted() []Pattern {
 	out := []Pattern{p}
 	for _, exact := range []string{strings.ReplaceAll(p.Exact, " ", "+"), strings.ReplaceAll(p.Exact, "'", "''")} {

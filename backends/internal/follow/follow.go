@@ -27,14 +27,14 @@ type Tree struct {
 	Root string
 	// Enter reports whether a directory below the root is followed.
 	Enter func(dir string) bool
-	// Of is what a change of a file is told as; false: it is not told.
+	// Of is the change to report for a file; false: none.
 	Of func(file string) (model.Change, bool)
-	// Telling is called before each burst is told; nil: nothing is.
+	// Telling runs before each burst is reported; it may be nil.
 	Telling func()
 }
 
 // Start follows a tree until the context ends or the root is gone: what is at its path then is another directory, and the
-// caller begins anew. A new directory is followed from then on, and its present files are told.
+// caller begins anew. A new directory is followed from then on, and its present files are reported.
 func Start(ctx context.Context, t Tree) (<-chan model.Change, error) {
 	if err := model.FromContext(ctx, "watch"); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ type watch struct {
 	lost    bool
 }
 
-// follow adds a directory and those below it; tell reports the files in them.
+// follow adds a directory and those below it, and reports the files in them if tell is set.
 func (w *watch) follow(ctx context.Context, dir string, tell bool) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {

@@ -299,7 +299,7 @@ type Ranking struct {
 type hit struct {
 	model.RecallSnippet
 	modified time.Time
-	text     string // whose lines Result finds; empty: this is one
+	text     string // of an item whose lines Result cuts; empty: the snippet is a line already
 }
 
 // maxHeld bounds a text that is held for its lines, in bytes.
@@ -315,7 +315,7 @@ func (r *Ranking) Found(text string) (lines []model.RecallSnippet, ok bool) {
 	return lines, len(lines) > 0
 }
 
-// Add takes an item, its text and what Found gave. It keeps at most a copy of the text.
+// Add takes an item, its text and what Found gave. It copies what it keeps of the text.
 func (r *Ranking) Add(id string, modified time.Time, text string, lines []model.RecallSnippet) {
 	r.total++
 	if lines == nil {
