@@ -2,7 +2,6 @@ package subject
 
 import (
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -110,14 +109,12 @@ type Pattern struct {
 // MaxTerm is the longest identifier, in bytes.
 const MaxTerm = 256
 
-// percentEncoded matches one byte as a URL writes it; its % is no wildcard.
-var percentEncoded = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
-
 // Check refuses a text that cannot be one person's identifier: nothing, a single character, a wildcard,
 // control characters, text without a letter or digit.
 func Check(t string) error {
 	bad := func(why string) error { return model.Errorf(model.InvalidInput, "subject", "an identifier %s", why) }
 	t = strings.TrimSpace(t)
+	decoded, err := url.PathUnescape(t) // fails at a % that encodes no byte
 	switch {
 	case t == "":
 		return bad("must not be empty")
@@ -125,17 +122,14 @@ func Check(t string) error {
 		return bad("must be UTF-8 text")
 	case len(t) > MaxTerm:
 		return bad("must not be longer than 256 bytes")
-	case strings.ContainsAny(percentEncoded.ReplaceAllString(t, ""), "*%?"):
-		return bad("must not hold a wildcard (* % ?; a % of %40 and the like is none): give the exact text, every other form as an alias")
+	case err != nil || strings.ContainsAny(t, "*?"):
+		return bad("must not hold a wildcard (*, ?, or a % that is no part of a code such as %40): give the exact text, every other form as an alias")
 	case utf8.RuneCountInString(t) < 2:
 		return bad("must have two characters or more")
 	case strings.ContainsFunc(t, unicode.IsControl):
 		return bad("must not hold control characters")
 	}
-	if decoded, err := url.PathUnescape(t); err == nil { // %20 holds no digit
-		t = decoded
-	}
-	switch letters := string(newView([]byte(t), false).text); {
+	switch letters := string(newView([]byte(decoded), false).text); { // %20 holds no digit
 	case letters == "":
 		return bad("must hold a letter or a digit")
 	case letters == "erased":
