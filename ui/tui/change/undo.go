@@ -114,17 +114,14 @@ func (us *Undos) Entry(id string) tea.Cmd {
 // itemsOf are the items of entries.
 func itemsOf(entries ...undo.Entry) (items []undo.Side) {
 	for _, u := range entries {
-		if len(u.Sides) == 0 {
-			items = append(items, u.Side)
-		}
-		items = append(items, u.Sides...)
+		items = append(items, u.AllSides()...)
 	}
 	return items
 }
 
 // existed reports whether any item of an entry was there before the change: undo removes all of the others.
 func existed(u undo.Entry) bool {
-	return slices.ContainsFunc(itemsOf(u), func(it undo.Side) bool { return it.Existed })
+	return slices.ContainsFunc(u.AllSides(), func(it undo.Side) bool { return it.Existed })
 }
 
 // confirmed is false where nobody knows whether the change was made.
@@ -171,7 +168,7 @@ func effects(esc safetext.Escaper, items []undo.Side) *text.Page {
 // did is the word for the items of an entry after its undo.
 func did(u undo.Entry) string {
 	var back, made bool
-	for _, it := range itemsOf(u) {
+	for _, it := range u.AllSides() {
 		back, made = back || it.Existed, made || !it.Existed
 	}
 	switch {
@@ -207,7 +204,7 @@ func changeWord(u undo.Entry) string {
 
 func (us *Undos) dialog(u undo.Entry) *dialog.Dialog {
 	d, esc := us.D, us.D.Esc
-	items, title := itemsOf(u), esc.Sprintf("Undo the %s of %s?", esc.Line(changeWord(u)), esc.LineMax(u.Item, prose.MaxTitle))
+	items, title := u.AllSides(), esc.Sprintf("Undo the %s of %s?", esc.Line(changeWord(u)), esc.LineMax(u.Item, prose.MaxTitle))
 	if len(items) > 1 {
 		title = esc.Sprintf("Undo the %s of %s?", esc.Line(changeWord(u)), prose.Plural(len(items), "item"))
 	}
@@ -246,7 +243,7 @@ func (us *Undos) undo(ctx context.Context, u undo.Entry, why string) dialog.Acte
 	out := dialog.Acted{Ok: true, Undone: []string{u.ID}, Text: esc.Sprintf("%s: %s; :undo lists what can be undone", word, nameOf(esc, u))}
 	out.Beside = func() tea.Cmd {
 		if us.Back != nil {
-			for _, it := range itemsOf(u) {
+			for _, it := range u.AllSides() {
 				us.Back(u.Store, it.Item)
 			}
 		}
@@ -350,7 +347,7 @@ func undoText(d *desk.Desk, u undo.Entry) *text.Page {
 	case !confirmed(u):
 		head = append(head, text.Line{Value: esc.Const("Nobody knows whether this change was made: putting it back looks first."), Kind: text.Warn})
 	case len(u.Sides) > 1 || !existed(u):
-		head = append(head, text.Line{Value: esc.Sprintf("Putting back: %s", esc.Const(effect(itemsOf(u), u.Bytes))), Kind: text.Note})
+		head = append(head, text.Line{Value: esc.Sprintf("Putting back: %s", esc.Const(effect(u.AllSides(), u.Bytes))), Kind: text.Note})
 	}
 	return text.NewPage(append(head,
 		desk.Field("change", esc.Line(changeWord(u))), desk.Field("store", esc.Line(u.Store)), desk.Field("when", esc.Const(desk.Changed(d, u.At))),
